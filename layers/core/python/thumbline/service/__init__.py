@@ -1,0 +1,1 @@
+"""The use cases, one a file, as plain functions over ports."""
