@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 Fit = Literal["contain", "cover"]
 OutputFormat = Literal["auto", "jpeg", "webp", "png"]
@@ -51,7 +51,7 @@ class Preset:
         for number in ("width", "height", "quality"):
             if number in fields:
                 fields[number] = int(fields[number])
-        return cls(**cast("dict[str, Any]", fields))
+        return cls(**fields)
 
 
 DEFAULT_PRESET = Preset(

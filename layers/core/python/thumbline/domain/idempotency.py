@@ -1,0 +1,67 @@
+"""The idempotency key of a POST, after the IETF draft "The Idempotency-Key HTTP Header Field".
+https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from thumbline.domain.errors import ThumblineError
+
+MAX_KEY_CHARACTERS = 255
+_BARE = re.compile(r'[!#-\[\]-~]+')
+_QUOTED = re.compile(r'"((?:[ !#-\[\]-~]|\\["\\])*)"')
+
+
+class IdempotencyKeyError(ThumblineError):
+    """The header is missing or malformed; the message says which, for the client."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyRecord:
+    """What a key stands for. `expires_at` is in epoch seconds, as TTL wants it."""
+
+    record_id: str
+    fingerprint: str
+    job_id: str
+    expires_at: int
+
+    def is_live(self, now: int) -> bool:
+        """TTL deletes late, so an expired record may still be read; it no longer counts."""
+        return self.expires_at * 1000 > now
+
+
+def parse_key(header: str | None) -> str:
+    """The key itself, from a bare token or an RFC 8941 string: both spellings are one key.
+
+    Raises IdempotencyKeyError.
+    """
+    if header is None or not header.strip():
+        raise IdempotencyKeyError("Send an Idempotency-Key header, a fresh UUID for each new picture")
+    text = header.strip()
+    quoted = _QUOTED.fullmatch(text)
+    if quoted:
+        key = re.sub(r"\\(.)", r"\1", quoted.group(1))
+    elif _BARE.fullmatch(text):
+        key = text
+    else:
+        raise IdempotencyKeyError(
+            "The Idempotency-Key must be one bare token or one quoted string of printable ASCII characters"
+        )
+    if not 1 <= len(key) <= MAX_KEY_CHARACTERS:
+        raise IdempotencyKeyError(f"The Idempotency-Key must have 1 to {MAX_KEY_CHARACTERS} characters")
+    return key
+
+
+def record_id(owner: str, key: str) -> str:
+    """Scoped to the owner; the key itself is a client's secret and is kept as a hash only."""
+    return f"{owner}#{hashlib.sha256(key.encode()).hexdigest()}"
+
+
+def fingerprint(*, method: str, route: str, body_sha256: str, content_type: str, presets: Sequence[str]) -> str:
+    """What a retry must repeat to be the same request. The order of presets does not matter."""
+    parts = [method, route, body_sha256, content_type, sorted(presets)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
