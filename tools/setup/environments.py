@@ -84,9 +84,13 @@ def _install(root: Path, folder: Path, lock: Path) -> None:
     say(f"installing {lock} into {folder.name}")
     uv = root / ENVIRONMENT / "bin" / "uv"
     if uv.exists():
-        options = ["--require-hashes", "--no-build", "--quiet", "--python", _python(folder), "-r", lock]
+        command = [uv, "pip", "install", "--require-hashes", "--no-build", "--quiet"]
         try:
-            run([uv, "pip", "install", *options], action=f"installing {lock} by uv", folder=root)
+            run(
+                [*command, "--python", _python(folder), "-r", lock],
+                action=f"installing {lock} by uv",
+                folder=root,
+            )
             return
         except CommandFailedError as error:
             say(f"{error}\nsetup: trying pip instead, which is slower")
@@ -94,9 +98,9 @@ def _install(root: Path, folder: Path, lock: Path) -> None:
 
 
 def _install_by_pip(root: Path, folder: Path, lock: Path) -> None:
-    pip = [_python(root / ENVIRONMENT), "-I", "-m", "pip", "--python", _python(folder), "install"]
-    options = ["--require-hashes", "--only-binary=:all:", "--no-compile", "--quiet", "-r", lock]
-    run([*pip, *options], action=f"installing {lock} by pip", folder=root)
+    pip: list[str | Path] = [_python(root / ENVIRONMENT), "-I", "-m", "pip", "--python", _python(folder)]
+    options = ["--require-hashes", "--only-binary=:all:", "--no-compile", "--quiet"]
+    run([*pip, "install", *options, "-r", lock], action=f"installing {lock} by pip", folder=root)
 
 
 def _python(folder: Path) -> Path:

@@ -32,9 +32,17 @@ def renew_locks(root: Path) -> None:
     for folder in _FOLDERS:
         source, lock = f"{folder}/requirements.in", f"{folder}/requirements.txt"
         constraint = [] if folder == "." else ["--constraint", "requirements.txt"]
-        run([uv, "pip", "compile", *_OPTIONS, source, "-o", lock, *constraint], action=f"locking {source}", folder=root)
+        run(
+            [uv, "pip", "compile", *_OPTIONS, source, "-o", lock, *constraint],
+            action=f"locking {source}",
+            folder=root,
+        )
         say(f"locked {lock}")
-    run(["npm", "install", "--package-lock-only", "--ignore-scripts"], action="locking package.json", folder=root)
+    run(
+        ["npm", "install", "--package-lock-only", "--ignore-scripts"],
+        action="locking package.json",
+        folder=root,
+    )
     say("locked package-lock.json")
 
 

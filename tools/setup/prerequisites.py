@@ -13,7 +13,7 @@ from tools.setup.errors import MissingToolsError
 
 MINIMUM_PYTHON = (3, 11)
 MINIMUM_NODE_MAJOR = 20
-# The first is Lambda's runtime; `python3` comes last, because it may be newer than what the locks were tried on.
+# The first is Lambda's runtime; `python3` is last, because it may be newer than what the locks were tried on.
 PYTHON_CANDIDATES = ("python3.13", "python3.12", "python3.11", "python3")
 
 _PROBE_SECONDS = 60
@@ -79,14 +79,14 @@ def check_node() -> str:
         )
     match = re.fullmatch(r"v(\d+)\..*", text)
     if not match or int(match[1]) < MINIMUM_NODE_MAJOR:
-        raise MissingToolsError(f"node is {text}, but Node.js {MINIMUM_NODE_MAJOR} or newer is needed; update nodejs")
+        raise MissingToolsError(f"node is {text}; install Node.js {MINIMUM_NODE_MAJOR} or newer")
     return text.removeprefix("v")
 
 
 def check_npm() -> None:
     """Raises MissingToolsError where npm is missing or broken."""
     if not _output(["npm", "--version"]):
-        raise MissingToolsError("npm is missing or does not run; install it (Debian: npm, or nodejs with npm inside)")
+        raise MissingToolsError("npm is missing or does not run; install it (Debian: npm)")
 
 
 def _output(command: Sequence[str]) -> str | None:

@@ -15,7 +15,7 @@ _STAMP = ".setup-stamp"
 
 
 def digest(files: Iterable[Path], *facts: str) -> str:
-    """The SHA-256, in hex, of the files' contents in order and of everything else that the result depends on."""
+    """SHA-256, in hex, of the files' contents in order and of what else the result depends on."""
     total = hashlib.sha256()
     for part in (*(file.read_bytes() for file in files), *(fact.encode() for fact in facts)):
         total.update(hashlib.sha256(part).digest())
