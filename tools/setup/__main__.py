@@ -32,7 +32,7 @@ def set_up(root: Path, requested_python: str | None) -> None:
         if not modules_finished:
             _look(check_npm, faults)
         if faults or chosen is None:
-            raise MissingToolsError("\nsetup: ".join(faults))
+            raise MissingToolsError("\n".join(faults))
         if python is None:
             python = environments.make_environment(root, chosen)
         environments.make_emulator_environment(root, python)

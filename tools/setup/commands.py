@@ -16,8 +16,9 @@ _MISLEADING_VARIABLES = frozenset({"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "_
 
 
 def say(message: str) -> None:
-    """Prints a progress line. On stderr: `make local-url` owns stdout."""
-    print(f"setup: {message}", file=sys.stderr, flush=True)
+    """Prints progress, line by line. On stderr: `make local-url` owns stdout."""
+    for line in message.splitlines():
+        print(f"setup: {line}", file=sys.stderr, flush=True)
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -25,7 +26,7 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def run(command: Sequence[str | Path], *, action: str, folder: Path) -> None:
-    """Runs `command` in `folder`. Raises CommandFailedError, which names `action` and shows the output's end."""
+    """Runs `command` in `folder`. Raises CommandFailedError with `action` and the output's end."""
     words = [str(word) for word in command]
     try:
         finished = subprocess.run(

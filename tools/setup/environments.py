@@ -20,7 +20,7 @@ _NODE_FILES = (Path("package.json"), Path("package-lock.json"), Path(".npmrc"))
 
 
 def ready_environment(root: Path, requested: str | None) -> Interpreter | None:
-    """The interpreter of `.venv` where it is finished, works and is of the requested Python's minor version."""
+    """The interpreter of `.venv` where that is finished, works and has the requested minor version."""
     current = running_interpreter(str(_python(root / ENVIRONMENT)))
     if current is None or not stamps.is_finished(root / ENVIRONMENT, _environment_digest(root, current)):
         return None
@@ -77,14 +77,14 @@ def _bring_uv(root: Path) -> None:
     try:
         _install_by_pip(root, root / ENVIRONMENT, _INSTALLER_LOCK)
     except CommandFailedError as error:
-        say(f"{error}\nsetup: going on with pip alone, which is slower")
+        say(f"{error}\ngoing on with pip alone, which is slower")
 
 
 def _install(root: Path, folder: Path, lock: Path) -> None:
     say(f"installing {lock} into {folder.name}")
     uv = root / ENVIRONMENT / "bin" / "uv"
     if uv.exists():
-        command = [uv, "pip", "install", "--require-hashes", "--no-build", "--quiet"]
+        command: list[str | Path] = [uv, "pip", "install", "--require-hashes", "--no-build", "--quiet"]
         try:
             run(
                 [*command, "--python", _python(folder), "-r", lock],
@@ -93,7 +93,7 @@ def _install(root: Path, folder: Path, lock: Path) -> None:
             )
             return
         except CommandFailedError as error:
-            say(f"{error}\nsetup: trying pip instead, which is slower")
+            say(f"{error}\ntrying pip instead, which is slower")
     _install_by_pip(root, folder, lock)
 
 

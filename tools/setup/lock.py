@@ -1,7 +1,7 @@
 """`python -m tools.setup.lock`: renews every lock from its input, keeping pins that still fit.
 
-The layers and the emulator are constrained by the root's lock, so that one package has one version everywhere.
-Locks carry no address, so that they serve behind any mirror.
+The layers and the emulator are constrained by the root's lock, so that one package has one version
+everywhere. Locks carry no address, so that they serve behind any mirror.
 """
 
 from __future__ import annotations
