@@ -1,0 +1,1 @@
+"""The main job shown on real pictures: accepted, followed, and the thumbnails saved."""

@@ -1,0 +1,192 @@
+"""The front: `http://127.0.0.1:PORT/v1/…` before the emulator, so that root-relative links resolve as on AWS.
+
+It passes requests on byte for byte and answers only where the emulator cannot: payloads over the limits of
+API Gateway and Lambda, crashed handlers, and the emulator's own absence. All its own answers are problem
+documents.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
+from multidict import CIMultiDict
+from yarl import URL
+
+from tools.local.gateway import (
+    DEFAULT_5XX,
+    INTEGRATION_TIMEOUT,
+    PROBLEM_TYPE,
+    REQUEST_TOO_LARGE,
+    GatewayResponses,
+    exceeds_limits,
+)
+
+STAGE_PATH = "/v1"
+RETRY_AFTER_SECONDS = 2
+INTEGRATION_TIMEOUT_SECONDS = 29.0
+"""API Gateway's limit for one integration; later answers are lost."""
+
+_HOP_BY_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_CLIENT_DEFAULTS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+_LOG = logging.getLogger("thumbline.front")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the deployed API answers, and what its gateway would say on its own."""
+
+    emulator_url: str
+    api_id: str
+    responses: GatewayResponses
+    timeout_seconds: float = INTEGRATION_TIMEOUT_SECONDS
+
+    def address(self, raw_path: str) -> URL:
+        return URL(f"{self.emulator_url}/_aws/execute-api/{self.api_id}{raw_path}", encoded=True)
+
+
+class Front:
+    """An aiohttp application. Until `target` is set, it answers that the stack is still starting."""
+
+    def __init__(self) -> None:
+        self.target: Target | None = None
+        self._session: ClientSession | None = None
+
+    def application(self) -> web.Application:
+        application = web.Application()
+        application.cleanup_ctx.append(self._client)
+        application.router.add_route("*", "/{path:.*}", self._handle)
+        return application
+
+    async def _client(self, _application: web.Application) -> AsyncIterator[None]:
+        async with ClientSession(
+            auto_decompress=False,
+            connector=TCPConnector(limit=0),
+            cookie_jar=DummyCookieJar(),
+            skip_auto_headers=_CLIENT_DEFAULTS,
+        ) as session:
+            self._session = session
+            yield
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        target = self.target
+        if target is None:
+            return _problem(
+                503, "starting", "Starting", "The local stack is still starting; try again in a moment."
+            )
+        if not _is_inside_stage(request.raw_path):
+            return _problem(
+                404, "not_found", "Not found", f"The API answers below {STAGE_PATH}/ only; correct the path."
+            )
+        body = await _read_within_limits(request)
+        if body is None:
+            return _gateway_answer(target, request, REQUEST_TOO_LARGE, 413, "Request Too Long")
+        return await self._forward(request, target, body)
+
+    async def _forward(self, request: web.Request, target: Target, body: bytes) -> web.Response:
+        assert self._session is not None
+        try:
+            async with self._session.request(
+                request.method,
+                target.address(request.raw_path),
+                headers=_request_headers(request, body),
+                data=body if request.body_exists else None,
+                allow_redirects=False,
+                timeout=ClientTimeout(total=target.timeout_seconds),
+            ) as upstream:
+                content = await upstream.read()
+        except TimeoutError:
+            _LOG.warning("%s %s: no answer within %s s", request.method, request.path, target.timeout_seconds)
+            return _gateway_answer(target, request, INTEGRATION_TIMEOUT, 504, "Endpoint request timed out")
+        except ClientError as error:
+            _LOG.warning("%s %s: %s", request.method, request.path, error)
+            return _problem(
+                503,
+                "emulator_unavailable",
+                "The emulator does not answer and the outcome is unknown; see whether the local stack still runs,"
+                " and send the same request with the same Idempotency-Key again.",
+            )
+        if upstream.status >= 500 and upstream.content_type != PROBLEM_TYPE:
+            # A crashed handler: the emulator's bare JSON passes by the stack's gateway responses.
+            _LOG.error("%s %s: %d %s", request.method, request.path, upstream.status, content[:500])
+            return _gateway_answer(target, request, DEFAULT_5XX, upstream.status, "Internal server error")
+        # A HEAD answer keeps the length that its GET would have; otherwise aiohttp counts the bytes itself.
+        dropped = set() if request.method == "HEAD" else {"content-length"}
+        return web.Response(
+            status=upstream.status,
+            headers=_end_to_end(upstream.headers, dropped=dropped),
+            body=content,
+        )
+
+
+def _is_inside_stage(raw_path: str) -> bool:
+    path = raw_path.partition("?")[0]
+    return path == STAGE_PATH or path.startswith(f"{STAGE_PATH}/")
+
+
+async def _read_within_limits(request: web.Request) -> bytes | None:
+    """The body; None once it is known to be too large, which a declared length tells before any byte."""
+    if request.content_length is not None and exceeds_limits(request.content_length):
+        return None
+    body = bytearray()
+    async for chunk in request.content.iter_any():
+        body += chunk
+        if exceeds_limits(len(body)):
+            return None
+    return bytes(body)
+
+
+def _request_headers(request: web.Request, body: bytes) -> CIMultiDict[str]:
+    """API Gateway passes on every body as bytes (binary type `*/*`), the emulator only typed ones."""
+    headers = _end_to_end(request.headers, dropped={"host", "content-length", "expect"})
+    if body and "Content-Type" not in headers:
+        headers["Content-Type"] = "application/octet-stream"
+    return headers
+
+
+def _end_to_end(headers: Mapping[str, str], *, dropped: set[str]) -> CIMultiDict[str]:
+    """Headers that are meant for the other end: hop-by-hop ones and those named by Connection stay behind."""
+    named = {name.strip().lower() for name in headers.get("Connection", "").split(",")}
+    hidden = _HOP_BY_HOP | named | dropped
+    return CIMultiDict((name, value) for name, value in headers.items() if name.lower() not in hidden)
+
+
+def _gateway_answer(
+    target: Target, request: web.Request, response_type: str, status: int, message: str
+) -> web.Response:
+    answer = target.responses.answer(
+        response_type, message=message, request_id=str(uuid.uuid4()), path=request.path, default_status=status
+    )
+    return web.Response(status=answer.status, headers=answer.headers, body=answer.body)
+
+
+def _problem(status: int, code: str, detail: str) -> web.Response:
+    document = {
+        "type": f"urn:thumbline:problem:{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "code": code,
+        "detail": detail,
+        "request_id": str(uuid.uuid4()),
+    }
+    headers = {"Content-Type": PROBLEM_TYPE}
+    if status == 503:
+        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return web.Response(status=status, headers=headers, body=json.dumps(document).encode())

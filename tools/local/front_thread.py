@@ -1,0 +1,62 @@
+"""The front on a thread of its own, so that the steps of a start can stay plain, blocking code."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from aiohttp import web
+
+from tools.local.front import Front
+
+_SHUTDOWN_SECONDS = 1.0
+
+
+@contextmanager
+def serving(front: Front, listener: socket.socket, *, log: Path | None = None) -> Iterator[None]:
+    """Serves `front` on `listener` until the block ends; closes the listener."""
+    loop = asyncio.new_event_loop()
+    runner = web.AppRunner(front.application(), access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS)
+    with _logged(log):
+        loop.run_until_complete(_start(runner, listener))
+        thread = threading.Thread(target=loop.run_forever, name="thumbline-front", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+            listener.close()
+
+
+async def _start(runner: web.AppRunner, listener: socket.socket) -> None:
+    await runner.setup()
+    await web.SockSite(runner, listener).start()
+
+
+@contextmanager
+def _logged(log: Path | None) -> Iterator[None]:
+    """What the front and aiohttp have to say goes to `log`, not between the lines of a terminal."""
+    if log is None:
+        yield
+        return
+    handler = logging.FileHandler(log, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    loggers = [logging.getLogger("thumbline.front"), logging.getLogger("aiohttp")]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+            logger.propagate = True
+        handler.close()

@@ -1,0 +1,55 @@
+"""Kills worker processes of the thumbnail function at random moments, as a system out of memory would."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tools.local.processes import ProcessIdentity, kill, python_processes_under
+
+_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 3.0
+
+
+def workers_of(function_name: str, run: Path) -> list[ProcessIdentity]:
+    """The emulator's processes that run this one function: each has a folder named after it."""
+    prefix = f"{run / 'tmp'}{os.sep}ministack-lambda-{function_name}-"
+    return [
+        process
+        for process in python_processes_under(run / "tmp")
+        if len(process.command) == 2 and process.command[1].startswith(prefix)
+    ]
+
+
+class Assassin:
+    """A thread that kills one worker after each random pause, until `spare` is set or its block ends.
+
+    Pauses and the choice among victims follow the seed; which job a victim held does not.
+    """
+
+    def __init__(self, function_name: str, run: Path, *, seed: int, spare: threading.Event) -> None:
+        self._function_name = function_name
+        self._run = run
+        self._chance = random.Random(seed)
+        self._spare = spare
+        self._thread = threading.Thread(target=self._prowl, name="assassin", daemon=True)
+        self.kills = 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._spare.set()
+        self._thread.join()
+
+    def _prowl(self) -> None:
+        while not self._spare.wait(self._chance.uniform(_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)):
+            victims = sorted(workers_of(self._function_name, self._run), key=lambda process: process.pid)
+            if victims and kill(self._chance.choice(victims)):
+                self.kills += 1
