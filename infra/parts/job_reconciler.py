@@ -1,0 +1,84 @@
+"""job_reconciler: once a minute closes the gaps that no broker can."""
+
+from __future__ import annotations
+
+from aws_cdk import Duration
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from infra.parts.bucket import ImageBucket
+from infra.parts.function import FunctionFrame, PythonFunction, allow
+from infra.parts.queues import Queues
+from infra.parts.tables import Tables
+from infra.topology import SCHEDULE_PERIOD_SECONDS, Topology
+from thumbline.domain import schema
+from thumbline.settings import ReconcilerSettings
+
+
+class JobReconciler(PythonFunction):
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        frame: FunctionFrame,
+        topology: Topology,
+        tables: Tables,
+        images: ImageBucket,
+        queues: Queues,
+    ) -> None:
+        environment = ReconcilerSettings(
+            jobs_table=tables.jobs.table_name,
+            bucket=images.bucket.bucket_name,
+            work_queue_url=queues.work.queue_url,
+            undelivered_queue_url=queues.undelivered.queue_url,
+            relay_failure_queue_url=queues.relay_failure.queue_url,
+            timings=topology.timings,
+            max_jobs_per_run=topology.max_jobs_per_run,
+        ).to_env()
+        super().__init__(
+            scope,
+            construct_id,
+            frame=frame,
+            name="job_reconciler",
+            environment=environment,
+            statements=[
+                allow(["dynamodb:Query"], tables.due_index_arn),
+                allow(
+                    ["dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:DeleteItem"],
+                    tables.jobs.table_arn,
+                ),
+                # The depth of the backlog tells a lost message from one that waits its turn.
+                allow(["sqs:SendMessage", "sqs:GetQueueAttributes"], queues.work.queue_arn),
+                allow(
+                    ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
+                    queues.undelivered.queue_arn,
+                    queues.relay_failure.queue_arn,
+                ),
+                allow(["s3:DeleteObject"], images.originals_arn, images.thumbnails_arn),
+                _lists_by_prefix(images.bucket.bucket_arn),
+            ],
+            timeout_seconds=topology.reconciler_timeout_seconds,
+            memory_mb=topology.function_memory_mb,
+        )
+        # No second try of a pass: the next one comes within the minute.
+        self.function.configure_async_invoke(
+            retry_attempts=0, max_event_age=Duration.seconds(SCHEDULE_PERIOD_SECONDS)
+        )
+        events.Rule(
+            self,
+            "EveryMinute",
+            schedule=events.Schedule.rate(Duration.seconds(SCHEDULE_PERIOD_SECONDS)),
+            targets=[targets.LambdaFunction(self.function)],
+        )
+
+
+def _lists_by_prefix(bucket_arn: str) -> iam.PolicyStatement:
+    prefixes = [f"{schema.ORIGINALS_PREFIX}*", f"{schema.THUMBNAILS_PREFIX}*"]
+    return iam.PolicyStatement(
+        actions=["s3:ListBucket"],
+        resources=[bucket_arn],
+        conditions={"StringLike": {"s3:prefix": prefixes}},
+    )

@@ -1,0 +1,147 @@
+"""What differs between stages. Numbers that depend on each other are in `infra/topology.py`."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from aws_cdk.aws_logs import RetentionDays
+
+from infra.errors import StageError
+from thumbline.domain.presets import DEFAULT_PRESET, Preset, RenderLimits
+from thumbline.settings import OwnerSource
+
+Architecture = Literal["arm64", "x86_64"]
+Authorization = Literal["AWS_IAM", "NONE"]
+
+RUNTIME_PYTHON = "3.13"
+
+DEFAULT_LIMITS = RenderLimits(
+    max_pixels=120_000_000,
+    max_frames=1_000,
+    max_scan_megapixels=2_000,
+    cpu_seconds=10,
+    memory_bytes=1_000_000_000,
+    # The child has a whole vCPU to itself but waits for it at a cold start: three times its CPU budget.
+    wall_seconds=30,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageSettings:
+    """One stage. Raises StageError when it is open to everybody without being the local one."""
+
+    name: str
+    architecture: Architecture
+    authorization: Authorization
+    owner_source: OwnerSource
+    retention_days: int
+    """Terminal rows with their original and thumbnails; 0 keeps them for ever."""
+    log_retention: RetentionDays
+    retains_data: bool
+    """Tables and bucket outlive the stack, and the tables refuse deletion."""
+    empties_bucket: bool
+    """Deleting the stack deletes the objects first (a helper function that only AWS can run)."""
+    traced: bool
+    """X-Ray segments for the API and the functions."""
+    worker_max_concurrency: int
+    """Workers that the queue's mapping runs at once: the brake on everything behind the queue."""
+    worker_reserved_concurrency: int | None
+    """Taken from the account's pool; None where the account may be too new to have one to spare."""
+    api_rate_limit: int
+    """Steady requests per second before 429."""
+    api_burst_limit: int
+    inline_limit_bytes: int = 4_500_000
+    """Largest picture in a request body: base64 makes 6.0 MB of it, and Lambda takes 6,291,556 bytes."""
+    presets: tuple[Preset, ...] = (DEFAULT_PRESET,)
+    limits: RenderLimits = DEFAULT_LIMITS
+
+    def __post_init__(self) -> None:
+        if self.name != "local" and (self.authorization != "AWS_IAM" or self.owner_source != "iam"):
+            raise StageError(
+                f"stage {self.name!r} would answer callers that nobody authenticated:"
+                " only the stage 'local' may go without IAM authorization"
+            )
+
+
+def _dev() -> StageSettings:
+    return StageSettings(
+        name="dev",
+        architecture="arm64",
+        authorization="AWS_IAM",
+        owner_source="iam",
+        retention_days=365,
+        log_retention=RetentionDays.TWO_WEEKS,
+        retains_data=False,
+        empties_bucket=True,
+        traced=True,
+        # A new account may run ten functions at once; half of them are left to the others.
+        worker_max_concurrency=5,
+        worker_reserved_concurrency=None,
+        api_rate_limit=50,
+        api_burst_limit=100,
+    )
+
+
+def _prod() -> StageSettings:
+    return StageSettings(
+        name="prod",
+        architecture="arm64",
+        authorization="AWS_IAM",
+        owner_source="iam",
+        retention_days=365,
+        log_retention=RetentionDays.THREE_MONTHS,
+        retains_data=True,
+        empties_bucket=False,
+        traced=True,
+        worker_max_concurrency=50,
+        worker_reserved_concurrency=50,
+        api_rate_limit=500,
+        api_burst_limit=1_000,
+    )
+
+
+def _local() -> StageSettings:
+    return StageSettings(
+        name="local",
+        architecture=host_architecture(),
+        authorization="NONE",
+        owner_source="local",
+        retention_days=365,
+        log_retention=RetentionDays.ONE_DAY,
+        retains_data=False,
+        empties_bucket=False,
+        traced=False,
+        # Enough to overlap storage with rendering on a laptop of two cores.
+        worker_max_concurrency=4,
+        worker_reserved_concurrency=None,
+        api_rate_limit=500,
+        api_burst_limit=1_000,
+        # Within the local stage's shorter function timeout.
+        limits=replace(DEFAULT_LIMITS, wall_seconds=20),
+    )
+
+
+_STAGES: dict[str, Callable[[], StageSettings]] = {"dev": _dev, "prod": _prod, "local": _local}
+STAGE_NAMES = tuple(_STAGES)
+
+
+def stage_settings(name: str) -> StageSettings:
+    """Raises StageError naming the choices."""
+    if name not in _STAGES:
+        raise StageError(f"unknown stage {name!r}: choose one of {', '.join(STAGE_NAMES)}")
+    return _STAGES[name]()
+
+
+def host_architecture() -> Architecture:
+    """This machine's, in Lambda's words. Raises StageError where Lambda knows no such machine."""
+    machine = platform.machine().lower()
+    if machine in ("arm64", "aarch64"):
+        return "arm64"
+    if machine in ("x86_64", "amd64"):
+        return "x86_64"
+    raise StageError(
+        f"this machine's architecture {machine!r} is neither arm64 nor x86_64, which Lambda needs"
+    )
