@@ -1,0 +1,114 @@
+"""The commands whose names others rely on: documented, quiet where scripts read them, safe with odd names."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGETS = {
+    "help", "setup", "demo", "local", "local-url", "test", "check", "lint", "types", "imports",
+    "soak", "synth", "deploy", "destroy", "lock", "clean",
+}  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The Makefile with a set-up, a Python and a CDK that tell how they were called."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for program in (
+        "tools/setup/start.sh",
+        ".venv/bin/python",
+        ".venv/bin/lint-imports",
+        "node_modules/.bin/cdk",
+    ):
+        file = tmp_path / program
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text('#!/bin/sh\nfor word; do printf "<%s>" "$word"; done; echo\n')
+        file.chmod(0o755)
+    (tmp_path / "tools/setup/start.sh").write_text("#!/bin/sh\necho 'set up' >&2\n")
+    return tmp_path
+
+
+def make(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        ["make", "--no-print-directory", *words],
+        cwd=project,
+        env=inherited,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+def test_help_lists_every_target() -> None:
+    listed = {line.split()[0] for line in make(ROOT, "help").stdout.splitlines()}
+    phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+    assert listed == TARGETS
+    assert phony is not None
+    assert set(phony[1].split()) == TARGETS
+
+
+def test_help_is_what_make_alone_says() -> None:
+    assert make(ROOT).stdout == make(ROOT, "help").stdout
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS - {"help", "clean"}))
+def test_every_target_sets_up_first(project: Path, target: str) -> None:
+    assert make(project, target).stderr.splitlines() == ["set up"]
+
+
+def test_help_and_clean_need_no_set_up(project: Path) -> None:
+    assert make(project, "help", "clean").stderr == ""
+    assert {file.name for file in project.iterdir()} == {"Makefile", "tools"}
+
+
+@pytest.mark.parametrize(
+    ("words", "called"),
+    [
+        (["demo"], "<-m><tools.demo>"),
+        (["local"], "<-m><tools.local><up>"),
+        (["local-url"], "<-m><tools.local><url>"),
+        (["test"], "<-m><pytest>"),
+        (["soak"], "<-m><tools.soak><--jobs><200><--clients><8>"),
+        (["soak", "N=5", "CLIENTS=2", "KILL=1"], "<-m><tools.soak><--jobs><5><--clients><2><--kill>"),
+        (["soak", "KILL=0"], "<-m><tools.soak><--jobs><200><--clients><8>"),
+        (["synth"], "<synth><--quiet><--context><stage=dev>"),
+        (["synth", "STAGE=prod"], "<synth><--quiet><--context><stage=prod>"),
+        (["deploy", "STAGE=$(touch gone)"], "<deploy><--context><stage=$(touch gone)>"),
+        (["destroy"], "<destroy><--context><stage=dev>"),
+    ],
+    ids=lambda it: " ".join(it) if isinstance(it, list) else "",
+)
+def test_a_command_prints_only_what_it_starts(project: Path, words: list[str], called: str) -> None:
+    assert make(project, *words).stdout == f"{called}\n"
+
+
+def test_check_is_lint_types_imports_and_tests(project: Path) -> None:
+    called = make(project, "check").stdout.splitlines()
+
+    assert called == ["<-m><ruff><check>", "<-m><ruff><format><--check>", "<-m><mypy>", "", "<-m><pytest>"]
+
+
+def test_file_names_are_split_at_spaces_and_otherwise_left_alone(project: Path) -> None:
+    odd = "a$b.jpg c'd.png $(touch gone) *.webp `id` \"e;f&.gif #1 ü.jpg"
+
+    run = make(project, "demo", f"IMAGE={odd}")
+
+    assert run.stdout == "<-m><tools.demo>" + "".join(f"<{word}>" for word in odd.split()) + "\n"
+    assert not (project / "gone").exists()
+
+
+def test_ci_runs_make_check_and_nothing_else() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    commands = [line for line in script.splitlines() if line and not line.startswith("#")]
+
+    assert commands == ["set -euo pipefail", 'cd "$(dirname "${BASH_SOURCE[0]}")/.."', "exec make check"]
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
