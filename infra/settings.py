@@ -120,7 +120,7 @@ def _local() -> StageSettings:
         api_rate_limit=500,
         api_burst_limit=1_000,
         # Within the local stage's shorter function timeout.
-        limits=replace(DEFAULT_LIMITS, wall_seconds=20),
+        limits=replace(DEFAULT_LIMITS, wall_seconds=15),
     )
 
 

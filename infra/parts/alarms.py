@@ -18,7 +18,7 @@ class Alarms(Construct):
         self._alarm(
             "OldestMessage",
             queues.work.metric_approximate_age_of_oldest_message(period=period, statistic="Maximum"),
-            description="Messages wait too long in the work queue: workers fail, are throttled or are too few.",
+            description="Messages wait too long in the work queue: workers fail, or are too few.",
             threshold=topology.oldest_message_alarm_seconds,
             # One late minute is no trend.
             evaluation_periods=3,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from aws_cdk import aws_apigateway as apigateway
 
+API_STAGE = "v1"
 PROBLEM_CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 5
 """Throttles refill within a second and a failing integration rarely heals faster than this."""
@@ -27,7 +28,7 @@ class GatewayProblem:
         """A template: API Gateway fills in `$context` variables."""
         status = {} if self.status is None else {"status": self.status}
         problem = {
-            "type": f"urn:thumbline:problem:{self.code}",
+            "type": f"/{API_STAGE}/problems/{self.code}",
             "title": self.title,
             **status,
             "code": self.code,
@@ -43,9 +44,9 @@ def gateway_problems(inline_limit_bytes: int) -> tuple[GatewayProblem, ...]:
         GatewayProblem(
             kind="REQUEST_TOO_LARGE",
             status=413,
-            code="payload_too_large",
-            title="Payload too large",
-            detail=f"The request body is too large; send a picture of at most {inline_limit_bytes} bytes.",
+            code="too_large",
+            title="Too large",
+            detail=f"The request body is too large; send a picture of at most {inline_limit_bytes:,} bytes.",
         ),
         GatewayProblem(
             kind="THROTTLED",
@@ -67,7 +68,7 @@ def gateway_problems(inline_limit_bytes: int) -> tuple[GatewayProblem, ...]:
             status=403,
             code="invalid_signature",
             title="Forbidden",
-            detail="The request's signature does not match; check the secret key, the region and the headers.",
+            detail="The request's signature does not match; check the secret key and the region.",
         ),
         GatewayProblem(
             kind="EXPIRED_TOKEN",

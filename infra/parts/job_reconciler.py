@@ -34,9 +34,9 @@ class JobReconciler(PythonFunction):
             bucket=images.bucket.bucket_name,
             work_queue_url=queues.work.queue_url,
             undelivered_queue_url=queues.undelivered.queue_url,
-            relay_failure_queue_url=queues.relay_failure.queue_url,
             timings=topology.timings,
             max_jobs_per_run=topology.max_jobs_per_run,
+            drain_floor_per_minute=topology.drain_floor_per_minute,
         ).to_env()
         super().__init__(
             scope,
@@ -47,7 +47,7 @@ class JobReconciler(PythonFunction):
             statements=[
                 allow(["dynamodb:Query"], tables.due_index_arn),
                 allow(
-                    ["dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:DeleteItem"],
+                    ["dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"],
                     tables.jobs.table_arn,
                 ),
                 # The depth of the backlog tells a lost message from one that waits its turn.
@@ -55,7 +55,6 @@ class JobReconciler(PythonFunction):
                 allow(
                     ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
                     queues.undelivered.queue_arn,
-                    queues.relay_failure.queue_arn,
                 ),
                 allow(["s3:DeleteObject"], images.originals_arn, images.thumbnails_arn),
                 _lists_by_prefix(images.bucket.bucket_arn),

@@ -8,10 +8,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.parts.gateway_responses import add_gateway_responses
+from infra.parts.gateway_responses import API_STAGE, add_gateway_responses
 from infra.settings import StageSettings
-
-API_STAGE = "v1"
 
 ROUTES = {
     "/images": ("POST",),
