@@ -1,4 +1,4 @@
-"""One frozen class of settings per function: `to_env` for whoever deploys it, `from_env` for its cold start."""
+"""One frozen class of settings per function: `to_env` to deploy it, `from_env` for its cold start."""
 
 from __future__ import annotations
 
@@ -80,15 +80,15 @@ class WorkerSettings(EnvironmentSettings):
 
 @dataclass(frozen=True, slots=True)
 class ReconcilerSettings(EnvironmentSettings):
-    """job_reconciler. `max_jobs_per_run` caps one pass."""
+    """job_reconciler. `max_jobs_per_run` caps a pass; the drain floor is the least that a fleet completes."""
 
     jobs_table: str
     bucket: str
     work_queue_url: str
     undelivered_queue_url: str
-    relay_failure_queue_url: str
     timings: Timings
     max_jobs_per_run: int
+    drain_floor_per_minute: int
 
 
 def _variable(field_name: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from thumbline.domain.errors import ThumblineError
 
 MAX_KEY_CHARACTERS = 255
-_BARE = re.compile(r'[!#-\[\]-~]+')
+_BARE = re.compile(r"[!#-\[\]-~]+")
 _QUOTED = re.compile(r'"((?:[ !#-\[\]-~]|\\["\\])*)"')
 
 
@@ -61,7 +61,9 @@ def record_id(owner: str, key: str) -> str:
     return f"{owner}#{hashlib.sha256(key.encode()).hexdigest()}"
 
 
-def fingerprint(*, method: str, route: str, body_sha256: str, content_type: str, presets: Sequence[str]) -> str:
+def fingerprint(
+    *, method: str, route: str, body_sha256: str, content_type: str, presets: Sequence[str]
+) -> str:
     """What a retry must repeat to be the same request. The order of presets does not matter."""
     parts = [method, route, body_sha256, content_type, sorted(presets)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

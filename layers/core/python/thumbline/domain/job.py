@@ -29,7 +29,7 @@ OPEN = frozenset({Status.QUEUED, Status.RUNNING})
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why the last attempt, or the job, did not succeed. `retryable` tells the client whether to try again."""
+    """Why the last attempt, or the job, did not succeed. `retryable`: may the client try again?"""
 
     code: FailureCode
     detail: str
@@ -141,9 +141,7 @@ class Job:
         if "failure" in row:
             values["failure"] = Failure.from_record(row["failure"])
         if "results" in row:
-            values["results"] = {
-                name: Result.from_record(record) for name, record in row["results"].items()
-            }
+            values["results"] = {name: Result.from_record(record) for name, record in row["results"].items()}
         if "trace" in row:
             values["trace"] = tuple(row["trace"])
         return cls(**values)

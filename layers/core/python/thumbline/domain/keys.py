@@ -16,7 +16,7 @@ _PATTERN = re.compile(rf"{JOB_ID_PREFIX}[{_ALPHABET}]{{{_LENGTH}}}")
 
 
 def job_id(now: int, randomness: int) -> str:
-    """A time-sortable id: 48 bits of epoch milliseconds, then 80 random bits, in Crockford's base 32 (ULID)."""
+    """A time-sortable id, a ULID: 48 bits of epoch milliseconds and 80 random ones in Crockford's base 32."""
     if not 0 <= now < 1 << _TIME_BITS:
         raise ValueError(f"time {now} does not fit in {_TIME_BITS} bits")
     if not 0 <= randomness < 1 << RANDOM_BITS:
@@ -47,7 +47,7 @@ def thumbnails_prefix(job_id: str) -> str:
 
 
 def thumbnail_key(job_id: str, preset: str, sha256: str, extension: str) -> str:
-    """Derived from the job and the content: a redo overwrites itself, a stale worker never overwrites another."""
+    """Derived from the job and the content: a redo overwrites itself, a stale worker nobody else's."""
     return f"{thumbnails_prefix(job_id)}{preset}-{sha256[:16]}.{extension}"
 
 

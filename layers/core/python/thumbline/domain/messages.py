@@ -98,7 +98,9 @@ def exhausted_copy(job: Job) -> OutgoingMessage:
             "generation": job.generation,
             "code": FailureCode.ATTEMPTS_EXHAUSTED.value,
             "attempts": job.attempts,
-            "last_error": "none recorded" if failure is None or failure.cause is None else failure.cause.value,
+            "last_error": "none recorded"
+            if failure is None or failure.cause is None
+            else failure.cause.value,
             "reason": "none recorded" if failure is None else failure.detail,
             "first_seen": job.created_at,
         },

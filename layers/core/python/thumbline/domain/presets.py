@@ -37,7 +37,9 @@ class Preset:
         if self.fit not in ("contain", "cover"):
             raise ValueError(f"preset {self.name}: fit must be contain or cover, not {self.fit!r}")
         if self.format not in ("auto", "jpeg", "webp", "png"):
-            raise ValueError(f"preset {self.name}: format must be auto, jpeg, webp or png, not {self.format!r}")
+            raise ValueError(
+                f"preset {self.name}: format must be auto, jpeg, webp or png, not {self.format!r}"
+            )
         if not 1 <= self.quality <= 100:
             raise ValueError(f"preset {self.name}: quality must be 1 to 100")
 

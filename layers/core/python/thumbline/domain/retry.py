@@ -20,14 +20,16 @@ def backoff_seconds(attempts: int, *, base_seconds: int, ceiling_seconds: int, j
 
 
 def unreadable_row_seconds(receive_count: int, jitter: float) -> int:
-    """How long a delivery waits whose row could not be read or claimed: min(30 x 2^(receives - 1), 900), jittered
-    down to no less than half, so that a table that recovers does not meet them all at once."""
-    longest: int = min(_UNREADABLE_BASE_SECONDS * 2 ** max(0, min(receive_count, 16) - 1), _UNREADABLE_CEILING_SECONDS)
+    """How long a delivery waits whose row could not be read or claimed: min(30 x 2^(receives - 1), 900),
+    jittered down to no less than half, so that a table that recovers does not meet them all at once."""
+    longest: int = min(
+        _UNREADABLE_BASE_SECONDS * 2 ** max(0, min(receive_count, 16) - 1), _UNREADABLE_CEILING_SECONDS
+    )
     return max(1, round(longest * (0.5 + jitter / 2)))
 
 
 def bounce_seconds(retry_at: int, now: int, jitter: float) -> int:
-    """The rest of a foreign lease or a backoff, plus up to two seconds of jitter; whole seconds, as SQS wants."""
+    """The rest of a foreign lease or a backoff and up to two seconds of jitter; whole, as SQS wants."""
     remaining = max(0, retry_at - now) / 1000 + jitter * _BOUNCE_JITTER_SECONDS
     return min(MAX_VISIBILITY_SECONDS, max(1, round(remaining + 0.5)))
 

@@ -161,9 +161,7 @@ def _retained(job_id: str, moment: Moment) -> tuple[Change, ...]:
     return (*check_at(job_id, end), Set("expires_at", end // 1000 + TTL_BACKSTOP_SECONDS))
 
 
-def queued_again(
-    job_id: str, moment: Moment, *, available_at: int, deadline_at: int
-) -> tuple[Change, ...]:
+def queued_again(job_id: str, moment: Moment, *, available_at: int, deadline_at: int) -> tuple[Change, ...]:
     """Every entry to QUEUED: nobody claims before `available_at`, and the reconciler counts from there."""
     lost_at = available_at + moment.timings.queued_patience_seconds * 1000
     return (

@@ -20,7 +20,7 @@ class JobStore(JobReader, Protocol):
     def apply(self, job_id: str, transition: Transition) -> Job:
         """One conditional update; the row after it.
 
-        A row that already shows the transition's write id is its own earlier success and is returned as it is.
+        A row that already shows the transition's write id is its own earlier success: returned as it is.
         Raises TransitionRefusedError with the row as it was, and DependencyUnavailableError where the outcome
         is unknown.
         """

@@ -70,7 +70,9 @@ class Expressions:
             case Add(_, amount):
                 return f"{name} = if_not_exists({name}, {self._value(0)}) + {self._value(amount)}"
             case Append(_, value):
-                return f"{name} = list_append(if_not_exists({name}, {self._value([])}), {self._value([value])})"
+                return (
+                    f"{name} = list_append(if_not_exists({name}, {self._value([])}), {self._value([value])})"
+                )
 
     def _joined(self, parts: Sequence[Condition], operator: str) -> str:
         return "(" + operator.join(self.condition(part) for part in parts) + ")"

@@ -25,8 +25,8 @@ def error_code(error: ClientError) -> str:
 def unavailable_when_failing(dependency: str) -> Iterator[None]:
     """Turns every failure that time or an operator can mend into DependencyUnavailableError.
 
-    Throttling, 5xx, time-outs and lost connections, but also a refused permission or a missing table: a broken
-    deployment must not fail a job.
+    Throttling, 5xx, time-outs and lost connections, but also a refused permission or a missing table: a
+    broken deployment must not fail a job.
     """
     try:
         yield

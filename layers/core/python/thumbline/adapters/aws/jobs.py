@@ -83,7 +83,7 @@ def refused_image(error: ClientError) -> dict[str, Any] | None:
     """The row that refused a condition, None where there is none. Re-raises what is no refusal."""
     if error_code(error) != "ConditionalCheckFailedException":
         raise error
-    item = error.response.get("Item")
+    item: Any = error.response.get("Item")
     return None if item is None else from_item(item)
 
 

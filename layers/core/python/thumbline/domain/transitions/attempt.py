@@ -111,16 +111,14 @@ def release(
         "release",
         moment,
         owned_by(claimed.fencing_token),
-        *queued_again(
-            claimed.job_id, moment, available_at=available_at, deadline_at=claimed.deadline_at
-        ),
+        *queued_again(claimed.job_id, moment, available_at=available_at, deadline_at=claimed.deadline_at),
         Set("failure", failure.to_record()),
         *returned,
     )
 
 
 def exhausted_failure(last: Failure | None, attempts: int) -> Failure:
-    """The sentence that a client reads when the attempts ran out; `last` is None after a kill without words."""
+    """What a client reads when the attempts ran out; `last` is None after a kill without words."""
     how = "without leaving an error" if last is None else f"with {last.code}: {last.detail}"
     return Failure(
         code=FailureCode.ATTEMPTS_EXHAUSTED,

@@ -38,9 +38,7 @@ def delete_open(job_id: str, moment: Moment) -> Transition:
 
 def delete_terminal(job_id: str, moment: Moment) -> Transition:
     """The outcome stays as it was; only the tombstone is added."""
-    return transition(
-        "delete_terminal", moment, (is_terminal(), not_deleted()), *_tombstone(job_id, moment)
-    )
+    return transition("delete_terminal", moment, (is_terminal(), not_deleted()), *_tombstone(job_id, moment))
 
 
 def retire(seen: Job, moment: Moment) -> Transition:

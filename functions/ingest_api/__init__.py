@@ -1,0 +1,1 @@
+"""Answers clients: accepts pictures, reports jobs, points at thumbnails."""

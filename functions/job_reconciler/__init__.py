@@ -1,0 +1,1 @@
+"""Closes, each minute, the gaps that no broker can."""

@@ -1,0 +1,45 @@
+"""One pass each time the schedule fires; the counts out."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from thumbline import metrics as names
+from thumbline.bootstrap.job_reconciler import build
+from thumbline.service.reconcile.reconciler import Healed, Reconciler
+from thumbline.service.reconcile.run_pass import run_pass
+from thumbline.settings import ReconcilerSettings
+
+logger = Logger(service="job_reconciler")
+metrics = Metrics(namespace=names.NAMESPACE, service="job_reconciler")
+
+_METRICS = {
+    names.JOBS_REPUBLISHED: Healed.REPUBLISHED,
+    names.JOBS_RESCUED: Healed.RESCUED,
+    names.JOBS_REQUEUED: Healed.REQUEUED,
+    names.JOBS_EXPIRED: Healed.EXPIRED,
+    names.JOBS_EXHAUSTED: Healed.EXHAUSTED,
+}
+
+
+@cache
+def _reconciler() -> Reconciler:
+    return build(ReconcilerSettings.from_env(os.environ))
+
+
+@metrics.log_metrics
+def lambda_handler(
+    _event: dict[str, Any], _context: Any, reconciler: Reconciler | None = None
+) -> dict[str, int]:
+    report = run_pass(reconciler or _reconciler())
+    counts = {healed.value: count for healed, count in report.counts.items()}
+    for name, healed in _METRICS.items():
+        metrics.add_metric(name, MetricUnit.Count, report.counts[healed])
+    log = logger.error if report.errors else logger.info
+    log("reconciled", counts=counts, errors=report.errors)
+    return counts

@@ -1,0 +1,1 @@
+"""Publishes what the jobs table's stream says is owed."""

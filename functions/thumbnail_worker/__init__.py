@@ -1,0 +1,1 @@
+"""Makes thumbnails from deliveries of the work queue."""

@@ -1,0 +1,88 @@
+"""The two tables in memory, with the stream that the jobs table feeds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from thumbline.adapters.memory.faults import Faults
+from thumbline.domain.idempotency import IdempotencyRecord
+from thumbline.domain.job import Job
+from thumbline.domain.row import Row, holds
+from thumbline.domain.schema import DUE_INDEX_SHARD, DUE_INDEX_TIME
+from thumbline.domain.transition import Transition, apply
+
+DEPENDENCY = "dynamodb"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRecord:
+    """A change of one row, old and new image; None where the row did not or does not exist."""
+
+    sequence_number: str
+    old: Row | None
+    new: Row | None
+
+
+class MemoryTables:
+    """Behaves as DynamoDB does for the ports JobStore and AcceptanceStore. Safe from several threads."""
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.records: dict[str, IdempotencyRecord] = {}
+        self.stream: list[StreamRecord] = []
+        self._faults = faults or Faults()
+        self._lock = threading.RLock()
+
+    def get(self, job_id: str) -> Job | None:
+        with self._lock, self._faults.around(DEPENDENCY, "get"):
+            row = self.rows.get(job_id)
+        return None if row is None else Job.from_row(row)
+
+    def apply(self, job_id: str, transition: Transition) -> Job:
+        with self._lock, self._faults.around(DEPENDENCY, transition.name):
+            old = self.rows.get(job_id)
+            new = apply(transition, old)
+            self._put(job_id, old, new)
+        return Job.from_row(new)
+
+    def purge(self, job_id: str, transition: Transition) -> bool:
+        with self._lock, self._faults.around(DEPENDENCY, transition.name):
+            old = self.rows.get(job_id)
+            if old is None or not holds(transition.condition, old):
+                return False
+            self._put(job_id, old, None)
+        return True
+
+    def due(self, shard: str, now: int, limit: int) -> Sequence[str]:
+        with self._lock, self._faults.around(DEPENDENCY, "due"):
+            found = sorted(
+                (row[DUE_INDEX_TIME], job_id)
+                for job_id, row in self.rows.items()
+                if row.get(DUE_INDEX_SHARD) == shard and row.get(DUE_INDEX_TIME, now + 1) <= now
+            )
+        return [job_id for _, job_id in found[:limit]]
+
+    def find_record(self, record_id: str) -> IdempotencyRecord | None:
+        with self._lock, self._faults.around(DEPENDENCY, "find_record"):
+            return self.records.get(record_id)
+
+    def accept(self, job: Job, record: IdempotencyRecord) -> IdempotencyRecord | None:
+        with self._lock, self._faults.around(DEPENDENCY, "accept"):
+            holder = self.records.get(record.record_id)
+            if holder is not None and holder.is_live(job.created_at):
+                return None if holder.job_id == job.job_id else holder
+            self.records[record.record_id] = record
+            self._put(job.job_id, self.rows.get(job.job_id), job.to_row())
+        return None
+
+    def _put(self, job_id: str, old: Mapping[str, Any] | None, new: dict[str, Any] | None) -> None:
+        """An identical put emits no stream record."""
+        if new is None:
+            self.rows.pop(job_id, None)
+        else:
+            self.rows[job_id] = new
+        if new != old:
+            self.stream.append(StreamRecord(f"{len(self.stream) + 1:021d}", old, new))

@@ -1,0 +1,60 @@
+"""The bucket in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass, field
+
+from thumbline.adapters.memory.faults import Faults
+from thumbline.domain.errors import DependencyUnavailableError
+from thumbline.ports.objects import ObjectMissingError
+
+DEPENDENCY = "s3"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    data: bytes
+    content_type: str
+
+
+@dataclass(slots=True)
+class MemoryObjects:
+    """Behaves as S3 does for the object ports. `puts` counts every effective write of a key."""
+
+    faults: Faults = field(default_factory=Faults)
+    objects: dict[str, StoredObject] = field(default_factory=dict)
+    puts: dict[str, int] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def put_original(self, key: str, data: bytes, sha256: str) -> None:
+        with self._lock, self.faults.around(DEPENDENCY, "put_original"):
+            if hashlib.sha256(data).hexdigest() != sha256:
+                raise DependencyUnavailableError(DEPENDENCY, "BadDigest")
+            if key not in self.objects:
+                self._put(key, StoredObject(data, "application/octet-stream"))
+
+    def get_original(self, key: str) -> bytes:
+        with self._lock, self.faults.around(DEPENDENCY, "get_original"):
+            if key not in self.objects:
+                raise ObjectMissingError(key)
+            return self.objects[key].data
+
+    def put_thumbnail(self, key: str, data: bytes, content_type: str) -> None:
+        with self._lock, self.faults.around(DEPENDENCY, "put_thumbnail"):
+            self._put(key, StoredObject(data, content_type))
+
+    def remove_all(self, prefix: str) -> int:
+        with self._lock, self.faults.around(DEPENDENCY, "remove_all"):
+            found = [key for key in self.objects if key.startswith(prefix)]
+            for key in found:
+                del self.objects[key]
+        return len(found)
+
+    def sign(self, key: str, content_type: str, seconds: int) -> str:
+        return f"memory://bucket/{key}?type={content_type}&seconds={seconds}"
+
+    def _put(self, key: str, stored: StoredObject) -> None:
+        self.objects[key] = stored
+        self.puts[key] = self.puts.get(key, 0) + 1

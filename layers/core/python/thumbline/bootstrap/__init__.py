@@ -1,0 +1,1 @@
+"""The composition root: the only place that makes boto3 clients and joins adapters to use cases."""

@@ -1,0 +1,28 @@
+"""Joins what thumbnail_worker needs."""
+
+from __future__ import annotations
+
+from thumbline.adapters.aws.jobs import DynamoDBJobs
+from thumbline.adapters.aws.objects import S3Objects
+from thumbline.adapters.aws.queue import SQSQueue
+from thumbline.adapters.pillow.renderer import SubprocessRenderer
+from thumbline.adapters.system import RandomIds, SystemClock, system_jitter
+from thumbline.bootstrap import clients
+from thumbline.service.worker import Worker
+from thumbline.settings import WorkerSettings
+
+
+def build(settings: WorkerSettings) -> Worker:
+    sqs = clients.sqs(clients.IN_THE_BACKGROUND)
+    return Worker(
+        jobs=DynamoDBJobs(clients.dynamodb(clients.IN_THE_BACKGROUND), settings.jobs_table),
+        objects=S3Objects(clients.s3(clients.IN_THE_BACKGROUND), settings.bucket),
+        renderer=SubprocessRenderer(settings.limits),
+        work_queue=SQSQueue(sqs, settings.work_queue_url),
+        dead_letters=SQSQueue(sqs, settings.dead_letter_queue_url),
+        clock=SystemClock(),
+        ids=RandomIds(),
+        jitter=system_jitter,
+        timings=settings.timings,
+        limits=settings.limits,
+    )

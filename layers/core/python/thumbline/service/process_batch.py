@@ -1,0 +1,54 @@
+"""Work through one batch of deliveries, one record at a time; one bad record never touches its siblings."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from thumbline.ports.clock import RemainingSeconds
+from thumbline.ports.queue import ReceivedMessage
+from thumbline.service.heartbeat import Heartbeat
+from thumbline.service.process_delivery import process_delivery
+from thumbline.service.worker import FINISHING_SECONDS, Outcome, Processed, Worker
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    processed: tuple[Processed, ...]
+
+    @property
+    def unacknowledged(self) -> tuple[str, ...]:
+        return tuple(line.message_id for line in self.processed if not line.outcome.acknowledged)
+
+    @property
+    def counts(self) -> Counter[Outcome]:
+        return Counter(line.outcome for line in self.processed)
+
+
+def process_batch(
+    deliveries: Sequence[ReceivedMessage], worker: Worker, remaining_seconds: RemainingSeconds
+) -> BatchReport:
+    """The report names every record that was not acknowledged. Never raises for a record's sake."""
+    processed: list[Processed] = []
+    with Heartbeat(
+        jobs=worker.jobs,
+        queue=worker.work_queue,
+        clock=worker.clock,
+        ids=worker.ids,
+        timings=worker.timings,
+        remaining_seconds=remaining_seconds,
+    ) as heartbeat:
+        heartbeat.hold([delivery.receipt_handle for delivery in deliveries])
+        for delivery in deliveries:
+            if remaining_seconds() < worker.limits.wall_seconds + FINISHING_SECONDS:
+                processed.append(Processed(delivery.message_id, None, Outcome.UNSTARTED))
+                continue
+            try:
+                processed.append(process_delivery(delivery, worker, heartbeat, remaining_seconds))
+            except Exception as error:  # a bug of ours, too, is one record's fault only
+                heartbeat.end()
+                trace = "".join(traceback.format_exception(error))
+                processed.append(Processed(delivery.message_id, None, Outcome.BROKEN, trace))
+    return BatchReport(tuple(processed))

@@ -1,0 +1,1 @@
+"""The reconciler: one idempotent pass that closes the gaps which no broker can."""

@@ -1,0 +1,77 @@
+"""What a worker is made of, and what may become of one delivery."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from thumbline.domain.presets import RenderLimits
+from thumbline.domain.timings import Timings
+from thumbline.ports.clock import Clock, Ids, Jitter
+from thumbline.ports.jobs import JobStore
+from thumbline.ports.objects import WorkerObjects
+from thumbline.ports.queue import MessageSender, VisibilityControl
+from thumbline.ports.renderer import Renderer
+
+FINISHING_SECONDS = 5
+"""Kept back from the function's time-out for putting thumbnails and writing the row."""
+
+
+class Outcome(StrEnum):
+    """What became of one delivery."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    EXHAUSTED = "exhausted"
+    EXPIRED = "expired"
+    SKIPPED = "skipped"
+    REJECTED = "rejected"
+    RELEASED = "released"
+    BOUNCED = "bounced"
+    LOST = "lost"
+    UNREADABLE = "unreadable"
+    UNSTARTED = "unstarted"
+    BROKEN = "broken"
+
+    @property
+    def acknowledged(self) -> bool:
+        """Only where the row is known to be terminal, or a person has the message."""
+        return self in _ACKNOWLEDGED
+
+
+_ACKNOWLEDGED = frozenset(
+    {
+        Outcome.SUCCEEDED,
+        Outcome.FAILED,
+        Outcome.EXHAUSTED,
+        Outcome.EXPIRED,
+        Outcome.SKIPPED,
+        Outcome.REJECTED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """What a worker needs from the outside."""
+
+    jobs: JobStore
+    objects: WorkerObjects
+    renderer: Renderer
+    work_queue: VisibilityControl
+    dead_letters: MessageSender
+    clock: Clock
+    ids: Ids
+    jitter: Jitter
+    timings: Timings
+    limits: RenderLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """One line of a batch's report. `note` says why where there is something to say."""
+
+    message_id: str
+    job_id: str | None
+    outcome: Outcome
+    note: str = ""
