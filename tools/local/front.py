@@ -7,6 +7,7 @@ documents.
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import uuid
@@ -88,13 +89,9 @@ class Front:
     async def _handle(self, request: web.Request) -> web.Response:
         target = self.target
         if target is None:
-            return _problem(
-                503, "starting", "Starting", "The local stack is still starting; try again in a moment."
-            )
+            return _problem(503, "starting", "The local stack is still starting; try again in a moment.")
         if not _is_inside_stage(request.raw_path):
-            return _problem(
-                404, "not_found", "Not found", f"The API answers below {STAGE_PATH}/ only; correct the path."
-            )
+            return _problem(404, "not_found", f"The API answers below {STAGE_PATH}/ only; correct the path.")
         body = await _read_within_limits(request)
         if body is None:
             return _gateway_answer(target, request, REQUEST_TOO_LARGE, 413, "Request Too Long")
@@ -107,7 +104,7 @@ class Front:
                 request.method,
                 target.address(request.raw_path),
                 headers=_request_headers(request, body),
-                data=body if request.body_exists else None,
+                data=io.BytesIO(body) if request.body_exists else None,
                 allow_redirects=False,
                 timeout=ClientTimeout(total=target.timeout_seconds),
             ) as upstream:
@@ -120,7 +117,7 @@ class Front:
             return _problem(
                 503,
                 "emulator_unavailable",
-                "The emulator does not answer and the outcome is unknown; see whether the local stack still runs,"
+                "The emulator does not answer and the outcome is unknown; see whether the local stack runs,"
                 " and send the same request with the same Idempotency-Key again.",
             )
         if upstream.status >= 500 and upstream.content_type != PROBLEM_TYPE:

@@ -14,13 +14,13 @@ from tools.local.cdk import Cdk
 from tools.local.emulator import Emulator
 from tools.local.errors import AlreadyRunningError, LocalStackError
 from tools.local.front import STAGE_PATH, Front, Target
-from tools.local.front_thread import serving
 from tools.local.gateway import GatewayResponses
 from tools.local.ledger import Ledger, exclusive
 from tools.local.paths import Paths
 from tools.local.ports import LOOPBACK, PORT_VARIABLE, bind_front, port_of
 from tools.local.processes import ProcessIdentity, identify
 from tools.local.progress import Printer, Progress, to_terminal
+from tools.local.serving import serving
 from tools.local.state import StackState, read_state
 
 _PROBE = "/jobs/img_00000000000000000000000000"
@@ -84,7 +84,7 @@ def started_stack(
         cleanup.callback(ledger.close)
         progress.note(f"Starting the local stack at {url}")
         front = Front()
-        cleanup.enter_context(serving(front, listener, log=paths.logs / "front.log"))
+        cleanup.enter_context(serving(front.application(), listener, log=paths.logs / "front.log"))
         state = StackState(_ourselves(), url, False, "", str(paths.run), {})
         cleanup.callback(paths.state_file.unlink, missing_ok=True)
         state.write(paths.state_file)

@@ -1,4 +1,4 @@
-"""The front on a thread of its own, so that the steps of a start can stay plain, blocking code."""
+"""A web application on a thread of its own, so that the steps of a start can stay plain, blocking code."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from pathlib import Path
 
 from aiohttp import web
 
-from tools.local.front import Front
-
 _SHUTDOWN_SECONDS = 1.0
 
 
 @contextmanager
-def serving(front: Front, listener: socket.socket, *, log: Path | None = None) -> Iterator[None]:
-    """Serves `front` on `listener` until the block ends; closes the listener."""
+def serving(application: web.Application, listener: socket.socket, *, log: Path) -> Iterator[None]:
+    """Serves `application` on `listener` until the block ends; closes the listener."""
     loop = asyncio.new_event_loop()
-    runner = web.AppRunner(front.application(), access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS)
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS)
     with _logged(log):
         loop.run_until_complete(_start(runner, listener))
         thread = threading.Thread(target=loop.run_forever, name="thumbline-front", daemon=True)
@@ -42,11 +40,8 @@ async def _start(runner: web.AppRunner, listener: socket.socket) -> None:
 
 
 @contextmanager
-def _logged(log: Path | None) -> Iterator[None]:
+def _logged(log: Path) -> Iterator[None]:
     """What the front and aiohttp have to say goes to `log`, not between the lines of a terminal."""
-    if log is None:
-        yield
-        return
     handler = logging.FileHandler(log, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     loggers = [logging.getLogger("thumbline.front"), logging.getLogger("aiohttp")]
