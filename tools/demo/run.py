@@ -31,7 +31,7 @@ class Tally:
 
 
 class Demo:
-    """Shows each picture's way. A refusal, a failed job and a missing file count as failed, with the reason."""
+    """Shows each picture's way. Refusals, failed jobs and missing files count as failed, with the reason."""
 
     def __init__(self, api: ImageApi, folder: Path, say: Callable[[str], None]) -> None:
         self._api = api

@@ -1,1 +1,1 @@
-"""The whole stack on one machine: a pinned emulator, the real CDK app, and a front that models the gateway."""
+"""The whole stack on one machine: a pinned emulator, the real CDK app, a front like the gateway."""

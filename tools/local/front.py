@@ -176,7 +176,7 @@ def _gateway_answer(
 
 def _problem(status: int, code: str, detail: str) -> web.Response:
     document = {
-        "type": f"urn:thumbline:problem:{code}",
+        "type": f"/v1/problems/{code}",
         "title": HTTPStatus(status).phrase,
         "status": status,
         "code": code,

@@ -60,7 +60,7 @@ class GatewayResponses:
     def answer(
         self, response_type: str, *, message: str, request_id: str, path: str, default_status: int
     ) -> GatewayAnswer:
-        """The response as API Gateway would render it; `default_status` is its own, where the stack has none."""
+        """As API Gateway would render it; `default_status` is the gateway's own, where the stack has none."""
         properties = self.by_type[response_type]
         context = {
             "error.message": message,

@@ -61,7 +61,7 @@ class Ledger:
         self._paths.logs.mkdir(parents=True, exist_ok=True)
 
     def close(self) -> None:
-        """Ends every recorded group that is still ours and the workers that outlived it; removes the directory."""
+        """Ends every recorded group that is still ours and its last workers; removes the directory."""
         for process in self._recorded():
             kill_group(process)
         orphans = python_processes_under(self._paths.emulator_temporary)
@@ -71,7 +71,7 @@ class Ledger:
     def start(
         self, command: Sequence[str], *, log: Path, environment: Mapping[str, str], folder: Path
     ) -> subprocess.Popen[bytes]:
-        """A process that leads its own group, its output in `log`. Raises LocalStackError if it cannot start."""
+        """A process that leads its own group, its output in `log`. Raises LocalStackError."""
         with log.open("wb") as output:
             try:
                 process = subprocess.Popen(
