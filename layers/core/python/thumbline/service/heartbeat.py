@@ -25,7 +25,7 @@ VISIBILITY_MARGIN_SECONDS = 2
 
 
 class Heartbeat:
-    """A context manager around one batch. Its thread is joined at the end, or it would thaw in the next one."""
+    """A context manager around one batch. Its thread is joined, or it would thaw in the next invocation."""
 
     def __init__(
         self,

@@ -1,0 +1,207 @@
+"""A whole Thumbline on the in-memory twins, small enough to be turned by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from thumbline.adapters.memory.clock import ManualClock, SeededIds
+from thumbline.adapters.memory.faults import Faults
+from thumbline.adapters.memory.jobs import MemoryTables, StreamRecord
+from thumbline.adapters.memory.objects import MemoryObjects
+from thumbline.adapters.memory.queue import MemoryQueue
+from thumbline.adapters.memory.renderer import MemoryRenderer
+from thumbline.domain.job import Job, Original, accepted_job
+from thumbline.domain.messages import ImageProcessingRequested, OutgoingMessage
+from thumbline.domain.presets import DEFAULT_PRESET, Preset, RenderLimits
+from thumbline.domain.timings import Timings
+from thumbline.domain.transition import Moment
+from thumbline.ports.queue import ReceivedMessage
+from thumbline.service.accept_image import (
+    Acceptance,
+    AcceptancePolicy,
+    Accepted,
+    Submission,
+    accept_image,
+)
+from thumbline.service.process_batch import BatchReport, process_batch
+from thumbline.service.reconcile.reconciler import Reconciler, ReconcileReport
+from thumbline.service.reconcile.run_pass import run_pass
+from thumbline.service.relay_outbox import OutboxRecord, ReadImages, RelayReport, relay_outbox
+from thumbline.service.worker import Worker
+
+TIMINGS = Timings(
+    lease_seconds=30,
+    skew_seconds=5,
+    heartbeat_seconds=10,
+    attempt_cap=5,
+    function_timeout_seconds=120,
+    deadline_seconds=86_400,
+    retention_days=365,
+    queued_patience_seconds=300,
+    rescue_patience_seconds=60,
+    backoff_base_seconds=2,
+    backoff_ceiling_seconds=900,
+)
+LIMITS = RenderLimits(
+    max_pixels=120_000_000,
+    max_frames=1_000,
+    max_scan_megapixels=2_000,
+    cpu_seconds=10,
+    memory_bytes=1_000_000_000,
+    wall_seconds=20,
+)
+SMALL = Preset(name="small", width=64, height=64, fit="cover", format="webp", quality=70)
+QUEUE_VISIBILITY_SECONDS = 720
+
+
+def images_of(record: StreamRecord) -> ReadImages:
+    return lambda: (record.old, record.new)
+
+
+@dataclass
+class World:
+    """Everything on one clock. `remaining_seconds` is what every worker invocation is told."""
+
+    clock: ManualClock = field(default_factory=ManualClock)
+    ids: SeededIds = field(default_factory=SeededIds)
+    faults: Faults = field(default_factory=Faults)
+    renderer: MemoryRenderer = field(default_factory=MemoryRenderer)
+    timings: Timings = TIMINGS
+    jitter: float = 0.5
+    remaining_seconds: Callable[[], float] = lambda: 120.0
+
+    def __post_init__(self) -> None:
+        self.tables = MemoryTables(self.faults)
+        self.objects = MemoryObjects(self.faults)
+        self.undelivered = MemoryQueue(self.clock, "undelivered", faults=self.faults)
+        self.dead_letters = MemoryQueue(self.clock, "dead_letters", faults=self.faults)
+        self.work_queue = MemoryQueue(
+            self.clock,
+            "work_queue",
+            visibility_seconds=QUEUE_VISIBILITY_SECONDS,
+            max_receive_count=20,
+            redrive_target=self.undelivered,
+            faults=self.faults,
+        )
+        self._relayed = 0
+
+    @property
+    def acceptance(self) -> Acceptance:
+        return Acceptance(
+            jobs=self.tables,
+            store=self.tables,
+            objects=self.objects,
+            clock=self.clock,
+            ids=self.ids,
+            policy=AcceptancePolicy(
+                deadline_seconds=self.timings.deadline_seconds,
+                queued_patience_seconds=self.timings.queued_patience_seconds,
+                idempotency_seconds=86_400,
+            ),
+        )
+
+    @property
+    def worker(self) -> Worker:
+        return Worker(
+            jobs=self.tables,
+            objects=self.objects,
+            renderer=self.renderer,
+            work_queue=self.work_queue,
+            dead_letters=self.dead_letters,
+            clock=self.clock,
+            ids=self.ids,
+            jitter=lambda: self.jitter,
+            timings=self.timings,
+            limits=LIMITS,
+        )
+
+    @property
+    def reconciler(self) -> Reconciler:
+        return Reconciler(
+            jobs=self.tables,
+            objects=self.objects,
+            work_queue=self.work_queue,
+            undelivered_queue=self.undelivered,
+            clock=self.clock,
+            ids=self.ids,
+            timings=self.timings,
+            max_jobs_per_run=400,
+            drain_floor_per_minute=60,
+        )
+
+    def moment(self) -> Moment:
+        return Moment(self.clock.now(), self.ids.write_id(), self.timings)
+
+    def submit(
+        self,
+        body: bytes = b"a picture",
+        key: str = "key-1",
+        *,
+        owner: str = "alice",
+        content_type: str = "image/jpeg",
+        presets: tuple[Preset, ...] = (DEFAULT_PRESET,),
+    ) -> Accepted:
+        submission = Submission(
+            owner=owner, idempotency_key=key, content_type=content_type, body=body, presets=presets
+        )
+        return accept_image(submission, self.acceptance)
+
+    def job(self, job_id: str) -> Job:
+        job = self.tables.get(job_id)
+        assert job is not None
+        return job
+
+    def relay(self) -> RelayReport:
+        """Relays what the stream got since the last time."""
+        records = self.tables.stream[self._relayed :]
+        self._relayed = len(self.tables.stream)
+        return relay_outbox(
+            [OutboxRecord(record.sequence_number, images_of(record)) for record in records],
+            work_queue=self.work_queue,
+            dead_letters=self.dead_letters,
+            clock=self.clock,
+        )
+
+    def work(self, limit: int = 5) -> BatchReport:
+        """One batch, acknowledged as Lambda would."""
+        return self.work_on(self.work_queue.receive(limit))
+
+    def work_on(self, deliveries: Sequence[ReceivedMessage]) -> BatchReport:
+        report = process_batch(deliveries, self.worker, self.remaining_seconds)
+        kept = set(report.unacknowledged)
+        for delivery in deliveries:
+            if delivery.message_id not in kept:
+                self.work_queue.delete(delivery.receipt_handle)
+        return report
+
+    def reconcile(self) -> ReconcileReport:
+        return run_pass(self.reconciler)
+
+    def queued(self, body: bytes = b"a picture", key: str = "key-1") -> str:
+        """An accepted job whose message is in the work queue."""
+        job_id = self.submit(body, key).job_id
+        self.relay()
+        return job_id
+
+    def send_to_work_queue(self, body: str) -> None:
+        assert not self.work_queue.send([OutgoingMessage(body)])
+
+
+def new_job(world: World, *, presets: tuple[Preset, ...] = (DEFAULT_PRESET,), owner: str = "alice") -> Job:
+    """A job as acceptance writes it, not stored yet."""
+    now = world.clock.now()
+    return accepted_job(
+        job_id=world.ids.job_id(now),
+        write_id=world.ids.write_id(),
+        owner=owner,
+        original=Original(content_type="image/jpeg", byte_length=9, sha256="00" * 32),
+        presets=presets,
+        now=now,
+        deadline_seconds=world.timings.deadline_seconds,
+        queued_patience_seconds=world.timings.queued_patience_seconds,
+    )
+
+
+def request_for(job_id: str) -> str:
+    return ImageProcessingRequested(job_id=job_id, object_key=f"originals/{job_id}").to_body()
