@@ -13,6 +13,7 @@ from math import ceil
 from infra.errors import TopologyError
 from infra.settings import StageSettings
 from thumbline.domain.timings import Timings
+from thumbline.service.worker import FINISHING_SECONDS
 
 MINUTE_SECONDS = 60
 HOUR_SECONDS = 60 * MINUTE_SECONDS
@@ -35,8 +36,6 @@ REDELIVERY_MARGIN_SECONDS = 2
 """After a claim, visibility is lease + skew + this: a crash is redelivered just past the lease."""
 LONGEST_BOUNCE_SECONDS = 900
 """The worker's longest bounce of a message whose row it cannot read."""
-ATTEMPT_OVERHEAD_SECONDS = 5
-"""Reading the original, storing thumbnails and completing, beside the rendering itself."""
 HANDLER_MEMORY_BYTES = 400_000_000
 """The handler's own interpreter, SDK and one batch's originals, beside the decoding child."""
 WORKER_DRAIN_FLOOR_PER_MINUTE = 30
@@ -216,8 +215,8 @@ def _attempt_relations(topology: Topology) -> Iterator[Relation]:
         "child's CPU limit <= its wall-clock limit, in seconds", limits.cpu_seconds, limits.wall_seconds
     )
     yield Relation(
-        "child's wall-clock limit + overhead <= function timeout, in seconds",
-        limits.wall_seconds + ATTEMPT_OVERHEAD_SECONDS,
+        "child's wall-clock limit + finishing <= function timeout, in seconds",
+        limits.wall_seconds + FINISHING_SECONDS,
         t.function_timeout_seconds,
     )
     yield Relation(

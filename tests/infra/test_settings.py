@@ -1,0 +1,56 @@
+"""Stages: closed by default, and named when unknown."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import replace
+
+import pytest
+
+from infra.errors import StageError
+from infra.settings import host_architecture, stage_settings
+
+
+def test_an_unknown_stage_is_answered_with_the_choices() -> None:
+    with pytest.raises(StageError) as caught:
+        stage_settings("staging")
+
+    assert str(caught.value) == "unknown stage 'staging': choose one of dev, prod, local"
+
+
+@pytest.mark.parametrize("change", [{"authorization": "NONE"}, {"owner_source": "local"}])
+@pytest.mark.parametrize("name", ["dev", "prod"])
+def test_only_the_local_stage_may_be_open(name: str, change: dict[str, str]) -> None:
+    with pytest.raises(StageError, match="nobody authenticated"):
+        replace(stage_settings(name), **change)  # type: ignore[arg-type]
+
+
+def test_prod_keeps_its_data_and_dev_leaves_nothing() -> None:
+    dev, prod = stage_settings("dev"), stage_settings("prod")
+
+    assert (prod.retains_data, prod.empties_bucket) == (True, False)
+    assert (dev.retains_data, dev.empties_bucket) == (False, True)
+
+
+def test_dev_reserves_no_concurrency_because_new_accounts_refuse_it() -> None:
+    assert stage_settings("dev").worker_reserved_concurrency is None
+
+
+@pytest.mark.parametrize(
+    ("machine", "architecture"),
+    [("aarch64", "arm64"), ("arm64", "arm64"), ("x86_64", "x86_64"), ("AMD64", "x86_64")],
+)
+def test_the_local_stage_has_the_architecture_of_its_host(
+    machine: str, architecture: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+
+    assert stage_settings("local").architecture == architecture
+    assert stage_settings("dev").architecture == "arm64"
+
+
+def test_a_host_that_lambda_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+
+    with pytest.raises(StageError, match="'riscv64'"):
+        host_architecture()
