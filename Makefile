@@ -6,7 +6,7 @@ CLIENTS ?= 8
 
 PY := .venv/bin/python
 CDK := node_modules/.bin/cdk
-MADE := .venv .venv-emulator node_modules .setup.lock .local cdk.out out \
+MADE := .venv .venv-emulator node_modules .setup.lock .local cdk.out out layers/*/build \
 	.hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 # `value` keeps what the caller typed as it is: make would expand a dollar sign in a file's name.

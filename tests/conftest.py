@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 _TESTS = Path(__file__).parent
@@ -34,6 +35,13 @@ def _forget_the_callers_environment() -> None:
 
 # At import, since test modules may make clients when they are collected.
 _forget_the_callers_environment()
+
+
+# A busy machine is no defect: neither a slow example nor slow generation fails a test.
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+)
+hypothesis.settings.load_profile("unhurried")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
