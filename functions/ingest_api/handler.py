@@ -25,7 +25,6 @@ def _deployed() -> APIGatewayRestResolver:
     return build_resolver(build(IngestSettings.from_env(os.environ)), logger)
 
 
-@metrics.log_metrics
 def lambda_handler(event: dict[str, Any], context: Any, ingest: Ingest | None = None) -> dict[str, Any]:
     app = _deployed() if ingest is None else build_resolver(ingest, logger)
     answer = app.resolve(event, context)
@@ -33,6 +32,7 @@ def lambda_handler(event: dict[str, Any], context: Any, ingest: Ingest | None = 
     if answer["statusCode"] == 202:
         replayed = "Idempotency-Replayed" in headers
         metrics.add_metric(names.JOBS_REPLAYED if replayed else names.JOBS_ACCEPTED, MetricUnit.Count, 1)
+        metrics.flush_metrics()
     logger.info(
         "answered",
         method=event.get("httpMethod"),

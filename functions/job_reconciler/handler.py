@@ -32,7 +32,6 @@ def _reconciler() -> Reconciler:
     return build(ReconcilerSettings.from_env(os.environ))
 
 
-@metrics.log_metrics
 def lambda_handler(
     _event: dict[str, Any], _context: Any, reconciler: Reconciler | None = None
 ) -> dict[str, int]:
@@ -40,6 +39,7 @@ def lambda_handler(
     counts = {healed.value: count for healed, count in report.counts.items()}
     for name, healed in _METRICS.items():
         metrics.add_metric(name, MetricUnit.Count, report.counts[healed])
+    metrics.flush_metrics()
     log = logger.error if report.errors else logger.info
     log("reconciled", counts=counts, errors=report.errors)
     return counts

@@ -26,7 +26,6 @@ def _relay() -> Relay:
     return build(RelaySettings.from_env(os.environ))
 
 
-@metrics.log_metrics
 def lambda_handler(event: dict[str, Any], _context: Any, relay: Relay | None = None) -> dict[str, Any]:
     relay = relay or _relay()
     report = relay_outbox(
@@ -38,6 +37,7 @@ def lambda_handler(event: dict[str, Any], _context: Any, relay: Relay | None = N
     metrics.add_metric(names.MESSAGES_PUBLISHED, MetricUnit.Count, report.published)
     metrics.add_metric(names.DEAD_LETTERS_WRITTEN, MetricUnit.Count, report.copied)
     metrics.add_metric(names.RELAY_FAILURES, MetricUnit.Count, len(report.failed))
+    metrics.flush_metrics()
     log = logger.error if report.failed else logger.info
     log(
         "relayed",

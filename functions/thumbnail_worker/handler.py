@@ -39,7 +39,6 @@ def _worker() -> Worker:
     return build(WorkerSettings.from_env(os.environ))
 
 
-@metrics.log_metrics
 def lambda_handler(event: dict[str, Any], context: Any, worker: Worker | None = None) -> dict[str, Any]:
     report = process_batch(
         [_delivery(raw) for raw in event["Records"]],
@@ -63,6 +62,7 @@ def _tell(report: BatchReport) -> None:
     counts = report.counts
     for name, outcomes in _METRICS.items():
         metrics.add_metric(name, MetricUnit.Count, sum(counts[outcome] for outcome in outcomes))
+    metrics.flush_metrics()
     log = logger.error if counts[Outcome.BROKEN] else logger.info
     log(
         "batch processed",

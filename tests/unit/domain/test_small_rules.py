@@ -72,7 +72,9 @@ def test_a_bounce_ends_after_its_reason_and_within_what_sqs_allows(offset: int, 
     assert seconds * 1000 >= min(offset, 43_200_000)
 
 
-@pytest.mark.parametrize(("offset", "seconds"), [(-5, 0), (0, 0), (1, 1), (1_000, 1), (90_500, 91), (10**9, 900)])
+@pytest.mark.parametrize(
+    ("offset", "seconds"), [(-5, 0), (0, 0), (1, 1), (1_000, 1), (90_500, 91), (10**9, 900)]
+)
 def test_a_message_sleeps_until_its_job_may_be_claimed(offset: int, seconds: int) -> None:
     assert delay_seconds(offset, 0) == seconds
 
@@ -93,7 +95,20 @@ def test_bare_and_quoted_are_one_key(header: str, key: str) -> None:
 
 @pytest.mark.parametrize(
     "header",
-    [None, "", "   ", '""', '"open', 'a"b', "two words", "a, b", "k" * 256, "schlüssel", "tab\there", '"a"b"'],
+    [
+        None,
+        "",
+        "   ",
+        '""',
+        '"open',
+        'a"b',
+        "two words",
+        "a, b",
+        "k" * 256,
+        "schlüssel",
+        "tab\there",
+        '"a"b"',
+    ],
 )
 def test_a_missing_or_malformed_key_is_named(header: str | None) -> None:
     with pytest.raises(IdempotencyKeyError, match="Idempotency-Key"):

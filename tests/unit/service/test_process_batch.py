@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -14,6 +15,7 @@ from thumbline.domain.job import Status
 from thumbline.domain.presets import DEFAULT_PRESET
 from thumbline.domain.transitions.attempt import claim, extend_lease
 from thumbline.domain.transitions.deletion import delete_open
+from thumbline.service.process_batch import BatchReport
 from thumbline.service.worker import Outcome
 
 
@@ -22,11 +24,11 @@ def world() -> World:
     return World()
 
 
-def outcomes(report: object) -> list[Outcome]:
-    return [line.outcome for line in report.processed]  # type: ignore[attr-defined]
+def outcomes(report: BatchReport) -> list[Outcome]:
+    return [line.outcome for line in report.processed]
 
 
-def raising(error: Exception) -> object:
+def raising(error: Exception) -> Callable[[], None]:
     def behave() -> None:
         raise error
 
@@ -78,7 +80,7 @@ def test_a_message_without_a_row_is_acknowledged_and_counted(world: World) -> No
 def test_a_permanent_failure_ends_on_the_first_attempt_with_its_code(world: World) -> None:
     """S75, S112."""
     job_id = world.queued(b"bad")
-    world.renderer.behaviours[b"bad"] = raising(PermanentError(FailureCode.TRUNCATED, "cut short"))  # type: ignore[assignment]
+    world.renderer.behaviours[b"bad"] = raising(PermanentError(FailureCode.TRUNCATED, "cut short"))
     assert outcomes(world.work()) == [Outcome.FAILED]
     job = world.job(job_id)
     assert job.status is Status.FAILED
@@ -102,7 +104,7 @@ def test_a_missing_original_is_permanent_and_says_so(world: World) -> None:
 def test_a_transient_failure_releases_row_and_message_to_the_same_moment(world: World) -> None:
     """S76, S113: half of base x 2^0 = 1 s with this jitter."""
     job_id = world.queued(b"bad")
-    world.renderer.behaviours[b"bad"] = raising(TransientError(FailureCode.RENDER_CRASHED, "died"))  # type: ignore[assignment]
+    world.renderer.behaviours[b"bad"] = raising(TransientError(FailureCode.RENDER_CRASHED, "died"))
     report = world.work()
     job = world.job(job_id)
     assert outcomes(report) == [Outcome.RELEASED]
@@ -116,7 +118,7 @@ def test_a_transient_failure_releases_row_and_message_to_the_same_moment(world: 
 def test_backoff_grows_and_the_last_attempt_exhausts_with_an_annotated_copy(world: World) -> None:
     """S113, S115."""
     job_id = world.queued(b"bad")
-    world.renderer.behaviours[b"bad"] = raising(TransientError(FailureCode.RENDER_CRASHED, "died"))  # type: ignore[assignment]
+    world.renderer.behaviours[b"bad"] = raising(TransientError(FailureCode.RENDER_CRASHED, "died"))
     waits = []
     for _ in range(TIMINGS.attempt_cap - 1):
         assert outcomes(world.work()) == [Outcome.RELEASED]
@@ -178,7 +180,7 @@ def test_a_dead_lease_is_claimed_by_the_redelivery(world: World) -> None:
 
 def test_nobody_claims_before_available_at(world: World) -> None:
     job_id = world.queued(b"bad")
-    world.renderer.behaviours[b"bad"] = raising(TransientError(FailureCode.RENDER_CRASHED, "died"))  # type: ignore[assignment]
+    world.renderer.behaviours[b"bad"] = raising(TransientError(FailureCode.RENDER_CRASHED, "died"))
     world.jitter = 1.0
     for _ in range(3):
         world.work()
@@ -285,7 +287,7 @@ def test_one_bad_record_never_touches_its_siblings(world: World) -> None:
     good = [world.queued(b"good %d" % n, f"key {n}".replace(" ", "-")) for n in range(3)]
     world.send_to_work_queue("junk")
     bad = world.queued(b"bad", "bad")
-    world.renderer.behaviours[b"bad"] = raising(ZeroDivisionError("a bug of ours"))  # type: ignore[assignment]
+    world.renderer.behaviours[b"bad"] = raising(ZeroDivisionError("a bug of ours"))
     report = world.work(10)
     assert outcomes(report) == [*[Outcome.SUCCEEDED] * 3, Outcome.REJECTED, Outcome.BROKEN]
     assert "ZeroDivisionError" in report.processed[-1].note
@@ -296,7 +298,7 @@ def test_one_bad_record_never_touches_its_siblings(world: World) -> None:
 
 def test_a_bug_spends_its_attempts_and_ends_in_the_dead_letter_queue(world: World) -> None:
     job_id = world.queued(b"bad")
-    world.renderer.behaviours[b"bad"] = raising(ZeroDivisionError("a bug of ours"))  # type: ignore[assignment]
+    world.renderer.behaviours[b"bad"] = raising(ZeroDivisionError("a bug of ours"))
     for _ in range(TIMINGS.attempt_cap + 1):
         world.work()
         world.clock.advance(60)
@@ -306,7 +308,7 @@ def test_a_bug_spends_its_attempts_and_ends_in_the_dead_letter_queue(world: Worl
 
 @pytest.mark.parametrize("fault", list(Fault))
 def test_a_row_that_cannot_be_claimed_waits_and_nothing_is_shrunk(world: World, fault: Fault) -> None:
-    """min(30 x 2^(receives - 1), 900) s, jittered: 22 or 23 s here; the siblings keep the queue's own timer."""
+    """min(30 x 2^(receives - 1), 900) s, jittered: 22 or 23 s here."""
     world.queued(b"one", "one")
     world.queued(b"two", "two")
     world.faults.plan("claim", fault, fault)
@@ -370,9 +372,11 @@ def test_a_worker_that_lost_its_lease_writes_nothing_and_does_not_acknowledge(wo
 
 def test_a_delete_during_the_attempt_wins(world: World) -> None:
     job_id = world.queued(b"slow")
-    world.renderer.behaviours[b"slow"] = lambda: world.tables.apply(
-        job_id, delete_open(job_id, world.moment())
-    )
+
+    def delete() -> None:
+        world.tables.apply(job_id, delete_open(job_id, world.moment()))
+
+    world.renderer.behaviours[b"slow"] = delete
     assert outcomes(world.work()) == [Outcome.SKIPPED]
     assert world.job(job_id).is_deleted
 

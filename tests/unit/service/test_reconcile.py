@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from tests.world import TIMINGS, World, request_for
@@ -65,7 +67,7 @@ def test_republishing_is_spaced_further_each_time(world: World) -> None:
         if world.reconcile().counts[Healed.REPUBLISHED]:
             at.append(world.clock.now())
             world.work_queue.messages.clear()
-    gaps = [(later - earlier) // 60_000 for earlier, later in zip(at, at[1:], strict=False)]
+    gaps = [(later - earlier) // 60_000 for earlier, later in pairwise(at)]
     assert gaps == [10, 20, 40, 60, 60]
 
 

@@ -10,8 +10,8 @@ import pytest
 from tests.world import World, images_of, new_job, request_for
 from thumbline.adapters.memory.faults import Fault
 from thumbline.adapters.memory.jobs import StreamRecord
-from thumbline.domain.job import Failure
 from thumbline.domain.errors import FailureCode
+from thumbline.domain.job import Failure
 from thumbline.domain.row import Row
 from thumbline.domain.transitions.attempt import claim, release
 from thumbline.domain.transitions.recovery import requeue

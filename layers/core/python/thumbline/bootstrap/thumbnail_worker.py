@@ -5,7 +5,7 @@ from __future__ import annotations
 from thumbline.adapters.aws.jobs import DynamoDBJobs
 from thumbline.adapters.aws.objects import S3Objects
 from thumbline.adapters.aws.queue import SQSQueue
-from thumbline.adapters.pillow.renderer import SubprocessRenderer
+from thumbline.adapters.pillow.subprocess_renderer import SubprocessRenderer
 from thumbline.adapters.system import RandomIds, SystemClock, system_jitter
 from thumbline.bootstrap import clients
 from thumbline.service.worker import Worker

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 import traceback
 from io import BufferedReader, BufferedWriter
 
@@ -67,10 +66,10 @@ def _answer(header: bytes, original: bytes, limits: RenderLimits) -> Answer:
     except MemoryError:
         detail = f"Rendering this picture needs more memory than {limits.memory_bytes >> 20} MiB, the limit."
         answer = Answer(refusal=PermanentError(FailureCode.TOO_COMPLEX, detail))
-    except Exception as error:
-        # Our own defect, not the picture's verdict: the operator gets the trace, the job another attempt.
-        traceback.print_exc(file=sys.stderr)
-        answer = Answer(defect=f"{type(error).__name__}: {error}")
+    except Exception:
+        # Our own defect, not the picture's verdict. The trace travels to the parent: where standard error
+        # is a file, the limit on written files silences this process.
+        answer = Answer(defect=traceback.format_exc())
     if answer.defect is None and not sandbox.near_memory_limit(limits.memory_bytes):
         return answer
     # A process that defects, or that memory nearly ran out in, is not trusted with another picture.

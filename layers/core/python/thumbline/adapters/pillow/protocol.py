@@ -34,6 +34,7 @@ class Answer:
     rendering: Rendering | None = None
     refusal: PermanentError | None = None
     defect: str | None = None
+    """The traceback of an error that nothing in a picture should be able to cause."""
     retiring: bool = False
 
 

@@ -63,9 +63,7 @@ class SubprocessRenderer:
             return answer.rendering
         if answer.refusal is not None:
             raise answer.refusal
-        raise TransientError(
-            FailureCode.RENDER_CRASHED, f"The renderer failed unexpectedly ({answer.defect})."
-        )
+        raise _defect(answer.defect or "")
 
     def close(self) -> None:
         with self._lock:
@@ -124,6 +122,14 @@ class SubprocessRenderer:
             detail = "The rendering process gave an answer that could not be read."
             raise TransientError(FailureCode.RENDER_CRASHED, detail) from error
         raise error
+
+
+def _defect(trace: str) -> TransientError:
+    """One sentence for whoever reads the job, the child's whole traceback for whoever reads the log."""
+    last_line = trace.strip().rpartition("\n")[2]
+    error = TransientError(FailureCode.RENDER_CRASHED, f"The renderer failed unexpectedly ({last_line}).")
+    error.add_note(trace)
+    return error
 
 
 def _ending(status: int) -> str:
