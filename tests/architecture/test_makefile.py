@@ -84,6 +84,8 @@ def test_help_and_clean_need_no_set_up(project: Path) -> None:
         (["synth", "STAGE=prod"], "<synth><--quiet><--context><stage=prod>"),
         (["deploy", "STAGE=$(touch gone)"], "<deploy><--context><stage=$(touch gone)>"),
         (["destroy"], "<destroy><--context><stage=dev>"),
+        (["destroy", "STAGE=`touch gone`"], "<destroy><--context><stage=`touch gone`>"),
+        (["synth", "STAGE=$(touch gone)"], "<synth><--quiet><--context><stage=$(touch gone)>"),
     ],
     ids=lambda it: " ".join(it) if isinstance(it, list) else "",
 )
@@ -99,6 +101,8 @@ def test_check_is_lint_types_imports_and_tests(project: Path) -> None:
 
 def test_file_names_are_split_at_spaces_and_otherwise_left_alone(project: Path) -> None:
     odd = "a$b.jpg c'd.png $(touch gone) *.webp `id` \"e;f&.gif #1 ü.jpg"
+
+    (project / "a.webp").touch()
 
     run = make(project, "demo", f"IMAGE={odd}")
 

@@ -169,6 +169,7 @@ def test_another_requested_python_makes_a_new_environment(machine: Machine) -> N
     machine.version = PYTHON_313.version
 
     assert done[0] == "making .venv"
+    assert "making .venv-emulator" in done
     assert [command[0] for command in machine.commands if command[-1].endswith("/.venv")][1:] == [
         "python3.13"
     ]

@@ -30,7 +30,7 @@ def renew_locks(root: Path) -> None:
     """Raises CommandFailedError where an input cannot be resolved."""
     uv = Path(sys.executable).parent / "uv"
     for folder in _FOLDERS:
-        source, lock = f"{folder}/requirements.in", f"{folder}/requirements.txt"
+        source, lock = Path(folder, "requirements.in"), Path(folder, "requirements.txt")
         constraint = [] if folder == "." else ["--constraint", "requirements.txt"]
         run(
             [uv, "pip", "compile", *_OPTIONS, source, "-o", lock, *constraint],
