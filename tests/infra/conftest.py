@@ -29,7 +29,11 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Template]:
         runtime=_placeholder(folder / "runtime"),
         imaging=_placeholder(folder / "imaging"),
     )
-    app = App(outdir=str(tmp_path_factory.mktemp("assembly")))
+    app = App(
+        outdir=str(tmp_path_factory.mktemp("assembly")),
+        # CDK's template checks are warnings by default: here they fail.
+        context={"@aws-cdk/core:strictCfnValidateErrors": True},
+    )
     stacks = {name: ThumblineStack(app, settings=stage_settings(name), assets=assets) for name in STAGE_NAMES}
     assembly = app.synth()
     return {
