@@ -28,7 +28,7 @@ from thumbline.service.process_batch import BatchReport, process_batch
 from thumbline.service.reconcile.reconciler import Reconciler, ReconcileReport
 from thumbline.service.reconcile.run_pass import run_pass
 from thumbline.service.relay_outbox import OutboxRecord, ReadImages, RelayReport, relay_outbox
-from thumbline.service.worker import Worker
+from thumbline.service.worker import Outcome, Worker
 
 TIMINGS = Timings(
     lease_seconds=30,
@@ -205,3 +205,7 @@ def new_job(world: World, *, presets: tuple[Preset, ...] = (DEFAULT_PRESET,), ow
 
 def request_for(job_id: str) -> str:
     return ImageProcessingRequested(job_id=job_id, object_key=f"originals/{job_id}").to_body()
+
+
+def outcomes(report: BatchReport) -> list[Outcome]:
+    return [line.outcome for line in report.processed]

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 
 import pytest
 
-from tests.world import QUEUE_VISIBILITY_SECONDS, SMALL, TIMINGS, World, request_for
+from tests.world import QUEUE_VISIBILITY_SECONDS, SMALL, TIMINGS, World, outcomes, request_for
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.errors import FailureCode, PermanentError, TransientError
 from thumbline.domain.job import Status
 from thumbline.domain.presets import DEFAULT_PRESET
 from thumbline.domain.transitions.attempt import claim, extend_lease
 from thumbline.domain.transitions.deletion import delete_open
-from thumbline.service.process_batch import BatchReport
 from thumbline.service.worker import Outcome
 
 
 @pytest.fixture
 def world() -> World:
     return World()
-
-
-def outcomes(report: BatchReport) -> list[Outcome]:
-    return [line.outcome for line in report.processed]
 
 
 def raising(error: Exception) -> Callable[[], None]:
@@ -226,61 +220,6 @@ def test_a_live_attempt_is_not_expired(world: World) -> None:
     world.clock.advance(10)
     assert outcomes(world.work()) == [Outcome.BOUNCED]
     assert world.job(job_id).status is Status.RUNNING
-
-
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ("", "not JSON"),
-        ("plain text", "not JSON"),
-        ("[]", "not a JSON object"),
-        ('{"Records": null}', "schema_version is None"),
-        ('{"schema_version": 2}', "schema_version is 2"),
-        ('{"schema_version": 1, "job_id": "../../etc"}', "job_id"),
-        ('{"schema_version": 1, "job_id": ["' + "x" * 500 + '"]}', "job_id"),
-    ],
-)
-def test_a_malformed_message_goes_to_the_dead_letter_queue_at_once(
-    world: World, body: str, reason: str
-) -> None:
-    """S110, S112."""
-    world.send_to_work_queue(body)
-    report = world.work()
-    assert outcomes(report) == [Outcome.REJECTED]
-    assert not world.work_queue.messages
-    (copy,) = world.dead_letters.messages.values()
-    assert copy.message.attributes["code"] == "bad_message"
-    assert reason in str(copy.message.attributes["reason"])
-    assert len(str(copy.message.attributes["reason"])) < 200
-
-
-def test_an_unknown_schema_version_fails_the_job_that_it_names(world: World) -> None:
-    job_id = world.submit().job_id
-    body = json.dumps({"schema_version": 99, "job_id": job_id, "object_key": f"originals/{job_id}"})
-    world.send_to_work_queue(body)
-    assert outcomes(world.work()) == [Outcome.REJECTED]
-    failure = world.job(job_id).failure
-    assert failure is not None
-    assert failure.code is FailureCode.BAD_MESSAGE
-    (copy,) = world.dead_letters.messages.values()
-    assert copy.message.attributes["job_id"] == job_id
-    assert copy.message.body == body
-
-
-def test_a_bad_message_takes_no_live_attempt_away(world: World) -> None:
-    job_id = world.submit().job_id
-    world.tables.apply(job_id, claim(job_id, world.moment()))
-    world.send_to_work_queue(json.dumps({"schema_version": 99, "job_id": job_id}))
-    assert outcomes(world.work()) == [Outcome.REJECTED]
-    assert world.job(job_id).status is Status.RUNNING
-
-
-def test_a_bad_message_stays_until_its_copy_is_confirmed(world: World) -> None:
-    world.send_to_work_queue("junk")
-    world.faults.plan("dead_letters.send", Fault.REFUSED)
-    report = world.work()
-    assert outcomes(report) == [Outcome.UNREADABLE]
-    assert len(world.work_queue.messages) == 1
 
 
 def test_one_bad_record_never_touches_its_siblings(world: World) -> None:
