@@ -66,10 +66,8 @@ def _soak(stack: Stack, options: argparse.Namespace) -> Outcome:
         pictures = photos(SAMPLE, options.jobs, seed)
         if not options.kill:
             return soak.run(pictures)
-        # Killing until the very end would only prove that whoever is always killed never finishes.
-        with Assassin(
-            stack.state.outputs[WORKER_OUTPUT], Path(stack.state.run), seed=seed, spare=soak.half_done
-        ) as assassin:
+        function_name = stack.state.outputs[WORKER_OUTPUT]
+        with Assassin(function_name, Path(stack.state.run), jobs=options.jobs, seed=seed) as assassin:
             outcome = soak.run(pictures)
         outcome.kills = assassin.kills
         return outcome

@@ -12,6 +12,8 @@ from typing import Self
 from tools.local.processes import ProcessIdentity, kill, python_processes_under
 
 _SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 3.0
+_JOBS_PER_KILL = 20
+"""Whoever is killed at every cold start never gets to work: a storm without end would prove only that."""
 
 
 def workers_of(function_name: str, run: Path) -> list[ProcessIdentity]:
@@ -25,16 +27,17 @@ def workers_of(function_name: str, run: Path) -> list[ProcessIdentity]:
 
 
 class Assassin:
-    """A thread that kills one worker after each random pause, until `spare` is set or its block ends.
+    """A thread that kills one worker after each random pause, until its budget is spent or its block ends.
 
     Pauses and the choice among victims follow the seed; which job a victim held does not.
     """
 
-    def __init__(self, function_name: str, run: Path, *, seed: int, spare: threading.Event) -> None:
+    def __init__(self, function_name: str, run: Path, *, jobs: int, seed: int) -> None:
         self._function_name = function_name
         self._run = run
+        self._budget = max(1, jobs // _JOBS_PER_KILL)
         self._chance = random.Random(seed)
-        self._spare = spare
+        self._done = threading.Event()
         self._thread = threading.Thread(target=self._prowl, name="assassin", daemon=True)
         self.kills = 0
 
@@ -45,11 +48,14 @@ class Assassin:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._spare.set()
+        self._done.set()
         self._thread.join()
 
     def _prowl(self) -> None:
-        while not self._spare.wait(self._chance.uniform(_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)):
+        while self.kills < self._budget and not self._done.wait(self._pause_seconds()):
             victims = sorted(workers_of(self._function_name, self._run), key=lambda process: process.pid)
             if victims and kill(self._chance.choice(victims)):
                 self.kills += 1
+
+    def _pause_seconds(self) -> float:
+        return self._chance.uniform(_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)

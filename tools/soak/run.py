@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from PIL import Image
 
-from tools.client import ImageApi, JobPendingError, NoAnswerError, follow
+from tools.client import ImageApi, JobPendingError, JobRefusedError, NoAnswerError, follow
 from tools.soak.delivery import RefusedError, deliver
 from tools.soak.photos import Photo
 
@@ -23,6 +23,10 @@ _SIZE_TOLERANCE_PIXELS = 1
 
 class BadThumbnailError(Exception):
     """A job SUCCEEDED, but what its link serves is not the thumbnail that it owes."""
+
+
+class StoppedError(Exception):
+    """The run was given up; what its clients were waiting for no longer matters."""
 
 
 @dataclass(slots=True)
@@ -51,7 +55,7 @@ class Outcome:
 
 
 class Soak:
-    """`half_done` is set once half of the photos have come to an end, in whatever way."""
+    """Sends and follows photos from as many threads as there are clients."""
 
     def __init__(
         self, api: ImageApi, say: Callable[[str], None], *, clients: int, patience_seconds: float
@@ -60,29 +64,33 @@ class Soak:
         self._say = say
         self._clients = clients
         self._patience_seconds = patience_seconds
-        self.half_done = threading.Event()
+        self._stopped = threading.Event()
 
     def run(self, photos: Iterable[Photo]) -> Outcome:
         """Raises nothing for a lost job: it is counted, and explained in a line of its own."""
+        with ThreadPoolExecutor(self._clients, thread_name_prefix="client") as clients:
+            try:
+                return self._run(photos, clients)
+            except BaseException:
+                self._stopped.set()
+                clients.shutdown(cancel_futures=True)
+                raise
+
+    def _run(self, photos: Iterable[Photo], clients: ThreadPoolExecutor) -> Outcome:
         outcome = Outcome()
         began = time.monotonic()
-        with ThreadPoolExecutor(self._clients, thread_name_prefix="client") as clients:
-            deliveries = {clients.submit(self._deliver, photo): photo for photo in photos}
-            accepted: dict[str, Photo] = {}
-            for delivery in as_completed(deliveries):
-                try:
-                    accepted[delivery.result()] = deliveries[delivery]
-                except RefusedError as error:
-                    outcome.refused += 1
-                    self._say(f"  refused: {error}")
-            outcome.accepted = len(accepted)
-            self._say(f"  {outcome.accepted} accepted after {time.monotonic() - began:.1f} s")
-            endings = [clients.submit(self._end, url, photo) for url, photo in accepted.items()]
-            for count, ending in enumerate(as_completed(endings), start=1):
-                self._count(ending.result(), outcome)
-                if 2 * count >= len(endings):
-                    self.half_done.set()
-        self.half_done.set()
+        deliveries = {clients.submit(self._deliver, photo): photo for photo in photos}
+        accepted: dict[str, Photo] = {}
+        for delivery in as_completed(deliveries):
+            try:
+                accepted[delivery.result()] = deliveries[delivery]
+            except RefusedError as error:
+                outcome.refused += 1
+                self._say(f"  refused: {error}")
+        outcome.accepted = len(accepted)
+        self._say(f"  {outcome.accepted} accepted after {time.monotonic() - began:.1f} s")
+        for ending in as_completed([clients.submit(self._end, *job) for job in accepted.items()]):
+            self._count(ending.result(), outcome)
         self._say(f"  all looked at after {time.monotonic() - began:.1f} s")
         return outcome
 
@@ -93,6 +101,7 @@ class Soak:
             key=f"soak-{uuid.uuid4()}",
             content_type=photo.content_type,
             patience_seconds=self._patience_seconds,
+            sleep=self._sleep,
         )
         return answer.location
 
@@ -100,15 +109,23 @@ class Soak:
         """SUCCEEDED with a right thumbnail, FAILED, or the sentence that says why the job counts as lost."""
         try:
             job = follow(
-                self._api, url, patience_seconds=self._patience_seconds, interval_seconds=_POLL_SECONDS
+                self._api,
+                url,
+                patience_seconds=self._patience_seconds,
+                interval_seconds=_POLL_SECONDS,
+                sleep=self._sleep,
             )
             if job.status == "SUCCEEDED":
                 check_thumbnail(self._api, job.result_url, photo.thumbnail_size)
             else:
                 self._say(f"  {url}: {job.problem}")
-        except (JobPendingError, BadThumbnailError, NoAnswerError, ValueError) as error:
-            return f"{url}: {error}"
+        except (JobPendingError, BadThumbnailError, NoAnswerError, JobRefusedError) as error:
+            return str(error)
         return job.status
+
+    def _sleep(self, seconds: float) -> None:
+        if self._stopped.wait(seconds):
+            raise StoppedError
 
     def _count(self, ending: str, outcome: Outcome) -> None:
         if ending == "SUCCEEDED":

@@ -25,8 +25,12 @@ LARGEST_BODY_BYTES = LAMBDA_EVENT_LIMIT_BYTES // 4 * 3
 def _gateway_response(code: str, status: str | None, **headers: str) -> dict[str, Any]:
     return {
         "StatusCode": status,
-        "ResponseParameters": {f"gatewayresponse.header.{name}": f"'{value}'" for name, value in headers.items()},
-        "ResponseTemplates": {"application/json": json.dumps({"code": code, "request_id": "$context.requestId"})},
+        "ResponseParameters": {
+            f"gatewayresponse.header.{name}": f"'{value}'" for name, value in headers.items()
+        },
+        "ResponseTemplates": {
+            "application/json": json.dumps({"code": code, "request_id": "$context.requestId"})
+        },
     }
 
 
@@ -69,7 +73,9 @@ class Upstream:
             return web.Response(status=503, text=problem, content_type="application/problem+json")
         if answer == "silence":
             await asyncio.sleep(3600)
-        return web.Response(body=b"hello", headers={"X-Kept": "yes", "Connection": "X-Secret", "X-Secret": "no"})
+        return web.Response(
+            body=b"hello", headers={"X-Kept": "yes", "Connection": "X-Secret", "X-Secret": "no"}
+        )
 
 
 @dataclass
@@ -122,7 +128,9 @@ def test_the_raw_path_and_query_reach_the_emulator_byte_for_byte(rig: Rig) -> No
 
 
 def test_the_host_is_the_emulators_and_hop_by_hop_headers_stay_behind(rig: Rig) -> None:
-    answer = rig.get("/v1/x", Connection="X-Private", X_Private="1", TE="trailers", X_Public="1", Cookie="c=1")
+    answer = rig.get(
+        "/v1/x", Connection="X-Private", X_Private="1", TE="trailers", X_Public="1", Cookie="c=1"
+    )
 
     sent = rig.upstream.seen[0][0].headers
     assert rig.front.target is not None
@@ -227,7 +235,9 @@ def test_a_declared_length_over_the_limit_is_refused_before_any_byte_is_sent(rig
 def test_a_chunked_body_over_the_limit_is_refused(rig: Rig) -> None:
     chunk = b"100000\r\n" + bytes(0x100000) + b"\r\n"
     with socket.create_connection(("127.0.0.1", rig.port), timeout=30) as connection:
-        connection.sendall(b"POST /v1/images HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + 5 * chunk)
+        connection.sendall(
+            b"POST /v1/images HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + 5 * chunk
+        )
         assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
     assert rig.upstream.seen == []
 
