@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.render.pictures import LIMITS, encoded, preset, quadrants
@@ -59,6 +59,7 @@ _JSON = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(_JSON)
 def test_any_other_header_is_a_protocol_error(value: object) -> None:
     with pytest.raises(ProtocolError):

@@ -23,6 +23,7 @@ from tests.unit.render.pictures import (
     quadrants,
     with_orientation,
 )
+from thumbline.adapters.pillow import shrink
 from thumbline.adapters.pillow.colour import IGNORED
 from thumbline.adapters.pillow.recipe import render
 from thumbline.domain.presets import Fit, OutputFormat
@@ -184,10 +185,32 @@ def test_a_large_picture_is_reduced_in_strips_without_seams() -> None:
     assert max(steps) <= 6
 
 
+def test_a_large_picture_is_never_converted_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    converted: list[int] = []
+
+    def spy(strip: Image.Image) -> Image.Image:
+        converted.append(strip.width * strip.height)
+        return levels(strip)
+
+    levels = shrink._levels
+    monkeypatch.setattr(shrink, "_levels", spy)
+    _rendered(encoded(Image.new("RGBA", (3000, 2000)), "PNG", compress_level=1))
+    assert sum(converted) == 3000 * 2000
+    assert max(converted) <= 1 << 20
+
+
 def test_a_jpeg_shrunk_while_decoding_has_no_line_at_its_edges() -> None:
     picture = Image.new("RGB", (2003, 1501), (200, 40, 40))
     image = _rendered(encoded(picture, "JPEG", quality=95), width=100, height=100)
     assert max(abs(high - low) for low, high in _extrema(image)) <= 2
+
+
+def test_a_jpeg_shrunk_while_decoding_is_not_squeezed() -> None:
+    # 33 pixels shrink to 4.125, which the decoder rounds up to 5.
+    picture = Image.linear_gradient("L").resize((33, 33))
+    image = _rendered(encoded(picture, "JPEG", quality=100), width=4, height=4)
+    exact = picture.resize((4, 4), Image.Resampling.LANCZOS)
+    assert np.abs(np.asarray(image, dtype=int) - np.asarray(exact, dtype=int)).max() <= 6
 
 
 def _extrema(image: Image.Image) -> list[tuple[float, float]]:
