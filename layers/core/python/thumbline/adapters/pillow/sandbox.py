@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import resource
 from math import ceil
-from pathlib import Path
 from time import process_time
 
-_STATUS = Path("/proc/self/status")
+_STATUS = "/proc/self/status"
 _NEAR = 0.875
 
 
@@ -30,11 +29,11 @@ def allow_cpu_seconds(seconds: int) -> None:
 def near_memory_limit(memory_bytes: int) -> bool:
     """Whether this process has ever come close to `memory_bytes` of address space."""
     try:
-        status = _STATUS.read_text(encoding="ascii", errors="replace")
+        with open(_STATUS, encoding="ascii", errors="replace") as status:
+            peaks_kilobytes = [int(line.split()[1]) for line in status if line.startswith("VmPeak:")]
     except OSError:
         return False
-    peaks_kilobytes = (int(line.split()[1]) for line in status.splitlines() if line.startswith("VmPeak:"))
-    return next(peaks_kilobytes, 0) * 1024 > _NEAR * memory_bytes
+    return max(peaks_kilobytes, default=0) * 1024 > _NEAR * memory_bytes
 
 
 def _lower(kind: int, soft: int) -> None:
