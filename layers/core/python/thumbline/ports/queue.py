@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from thumbline.domain.messages import OutgoingMessage
@@ -17,6 +17,8 @@ class ReceivedMessage:
     receipt_handle: str
     body: str
     receive_count: int
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """Message attributes; numbers as their text."""
 
 
 @dataclass(frozen=True, slots=True)

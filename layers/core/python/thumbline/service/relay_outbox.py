@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from thumbline.domain.errors import FailureCode
+from thumbline.domain.dead_letters import owes_copy
 from thumbline.domain.job import Job, Status
 from thumbline.domain.messages import ImageProcessingRequested, OutgoingMessage, exhausted_copy
 from thumbline.domain.retry import delay_seconds
@@ -83,10 +83,6 @@ def _job_that_owes(old: Row | None, new: Row | None) -> Job | None:
     if old is not None and old.get("outbox_seq") == new.get("outbox_seq"):
         return None
     job = Job.from_row(new)
-    if job.status is Status.FAILED and not _is_exhausted(job):
+    if job.status is Status.FAILED and not owes_copy(job):
         return None
     return job
-
-
-def _is_exhausted(job: Job) -> bool:
-    return job.failure is not None and job.failure.code is FailureCode.ATTEMPTS_EXHAUSTED

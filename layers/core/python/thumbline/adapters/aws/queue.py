@@ -68,6 +68,7 @@ class SQSQueue:
                 QueueUrl=self._url,
                 MaxNumberOfMessages=min(limit, MAX_BATCH_ENTRIES),
                 MessageSystemAttributeNames=["ApproximateReceiveCount"],
+                MessageAttributeNames=["All"],
             )
         return [
             ReceivedMessage(
@@ -75,6 +76,11 @@ class SQSQueue:
                 receipt_handle=message["ReceiptHandle"],
                 body=message["Body"],
                 receive_count=int(message["Attributes"]["ApproximateReceiveCount"]),
+                attributes={
+                    name: value["StringValue"]
+                    for name, value in message.get("MessageAttributes", {}).items()
+                    if "StringValue" in value
+                },
             )
             for message in answer.get("Messages", [])
         ]

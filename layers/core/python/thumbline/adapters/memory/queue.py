@@ -66,7 +66,11 @@ class MemoryQueue:
                 stored.visible_at = self.clock.now() + self.visibility_seconds * 1000
                 received.append(
                     ReceivedMessage(
-                        stored.message_id, stored.receipt_handle, stored.message.body, stored.receive_count
+                        stored.message_id,
+                        stored.receipt_handle,
+                        stored.message.body,
+                        stored.receive_count,
+                        {name: str(value) for name, value in stored.message.attributes.items()},
                     )
                 )
         return received
