@@ -7,6 +7,7 @@ documents.
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import logging
@@ -29,6 +30,9 @@ from tools.local.gateway import (
 )
 
 STAGE_PATH = "/v1"
+HANDLERS_AT_ONCE = 4
+"""Each call in progress costs the emulator a process of its own, some seconds of CPU to start it and 70 MB. More
+than these wait here, where on AWS they would run: twenty cold starts at once take two cores beyond the timeout."""
 RETRY_AFTER_SECONDS = 2
 INTEGRATION_TIMEOUT_SECONDS = 29.0
 """API Gateway's limit for one integration; later answers are lost."""
@@ -68,6 +72,7 @@ class Front:
 
     def __init__(self) -> None:
         self.target: Target | None = None
+        self._turn = asyncio.Semaphore(HANDLERS_AT_ONCE)
         self._session: ClientSession | None = None
 
     def application(self) -> web.Application:
@@ -100,14 +105,17 @@ class Front:
     async def _forward(self, request: web.Request, target: Target, body: bytes) -> web.Response:
         assert self._session is not None
         try:
-            async with self._session.request(
-                request.method,
-                target.address(request.raw_path),
-                headers=_request_headers(request, body),
-                data=io.BytesIO(body) if request.body_exists else None,
-                allow_redirects=False,
-                timeout=ClientTimeout(total=target.timeout_seconds),
-            ) as upstream:
+            async with (
+                self._turn,
+                self._session.request(
+                    request.method,
+                    target.address(request.raw_path),
+                    headers=_request_headers(request, body),
+                    data=io.BytesIO(body) if request.body_exists else None,
+                    allow_redirects=False,
+                    timeout=ClientTimeout(total=target.timeout_seconds),
+                ) as upstream,
+            ):
                 content = await upstream.read()
         except TimeoutError:
             _LOG.warning("%s %s: no answer within %s s", request.method, request.path, target.timeout_seconds)

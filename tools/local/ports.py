@@ -21,7 +21,12 @@ def bind_front(requested: str | None) -> socket.socket:
     try:
         return _listen(PREFERRED_FRONT_PORT)
     except OSError:
-        return _listen(0)
+        return bind_any()
+
+
+def bind_any() -> socket.socket:
+    """Bound and listening on any free port."""
+    return _listen(0)
 
 
 def free_port() -> int:

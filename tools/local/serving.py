@@ -27,7 +27,7 @@ def serving(application: web.Application, listener: socket.socket, *, log: Path)
         try:
             yield
         finally:
-            asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
+            asyncio.run_coroutine_threadsafe(_stop(runner), loop).result()
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
             loop.close()
@@ -37,6 +37,15 @@ def serving(application: web.Application, listener: socket.socket, *, log: Path)
 async def _start(runner: web.AppRunner, listener: socket.socket) -> None:
     await runner.setup()
     await web.SockSite(runner, listener).start()
+
+
+async def _stop(runner: web.AppRunner) -> None:
+    await runner.cleanup()
+    # Whoever still waits for an answer that cannot come any more.
+    abandoned = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in abandoned:
+        task.cancel()
+    await asyncio.gather(*abandoned, return_exceptions=True)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from tools.local.front import STAGE_PATH, Front, Target
 from tools.local.gateway import GatewayResponses
 from tools.local.ledger import Ledger, exclusive
 from tools.local.paths import Paths
-from tools.local.ports import LOOPBACK, PORT_VARIABLE, bind_front, port_of
+from tools.local.ports import LOOPBACK, PORT_VARIABLE, bind_any, bind_front, port_of
 from tools.local.processes import ProcessIdentity, identify
 from tools.local.progress import Printer, Progress, to_terminal
 from tools.local.serving import serving
@@ -76,7 +76,7 @@ def started_stack(
     progress = Progress(printer)
     with ExitStack() as cleanup:
         _lock(cleanup, paths)
-        listener = bind_front("0" if any_port else environ.get(PORT_VARIABLE))
+        listener = bind_any() if any_port else bind_front(environ.get(PORT_VARIABLE))
         cleanup.callback(listener.close)
         url = f"http://{LOOPBACK}:{port_of(listener)}{STAGE_PATH}"
         ledger = Ledger(paths)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from aiohttp import web
 
 from tools.client import Answer, ImageApi
-from tools.local.front import Front, Target
+from tools.local.front import HANDLERS_AT_ONCE, Front, Target
 from tools.local.gateway import LAMBDA_EVENT_LIMIT_BYTES, GatewayResponses
 from tools.local.ports import free_port, port_of
 from tools.local.serving import serving
@@ -48,6 +49,8 @@ class Upstream:
     """Plays the emulator: remembers what reached it, answers by the last part of the path."""
 
     seen: list[tuple[web.Request, bytes]] = field(default_factory=list)
+    at_once: int = 0
+    most_at_once: int = 0
 
     def application(self) -> web.Application:
         application = web.Application(client_max_size=2**30)
@@ -71,6 +74,11 @@ class Upstream:
         if answer == "own-503":
             problem = json.dumps({"code": "unavailable"})
             return web.Response(status=503, text=problem, content_type="application/problem+json")
+        if answer == "slow":
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+            await asyncio.sleep(0.1)
+            self.at_once -= 1
         if answer == "silence":
             await asyncio.sleep(3600)
         return web.Response(
@@ -119,7 +127,8 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
 
 def test_the_raw_path_and_query_reach_the_emulator_byte_for_byte(rig: Rig) -> None:
     answer = rig.raw(
-        b"GET /v1/jobs/a%2Fb%20c/../%C3%A9?x=%41&y=1+2&z=a%2Bb HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        b"GET /v1/jobs/a%2Fb%20c/../%C3%A9?x=%41&y=1+2&z=a%2Bb HTTP/1.1\r\n"
+        b"Host: x\r\nConnection: close\r\n\r\n"
     )
 
     assert answer.startswith(b"HTTP/1.1 200")
@@ -299,3 +308,12 @@ def test_nothing_but_the_api_is_reachable(rig: Rig, path: str) -> None:
     assert answer.problem is not None
     assert answer.problem.code == "not_found"
     assert rig.upstream.seen == []
+
+
+def test_no_more_handlers_than_the_machine_bears_are_called_at_once(rig: Rig) -> None:
+    """The others wait for their turn, and are answered all the same."""
+    with ThreadPoolExecutor(3 * HANDLERS_AT_ONCE) as clients:
+        answers = list(clients.map(lambda _: rig.get("/v1/slow"), range(3 * HANDLERS_AT_ONCE)))
+
+    assert [answer.status for answer in answers] == [200] * len(answers)
+    assert rig.upstream.most_at_once == HANDLERS_AT_ONCE

@@ -92,9 +92,7 @@ def test_children_of_what_was_started_end_with_it(ledger: Ledger, paths: Paths) 
     assert not child.is_alive()
 
 
-def test_a_stranger_that_inherited_a_recorded_pid_is_spared(
-    ledger: Ledger, paths: Paths, start: Start
-) -> None:
+def test_a_stranger_that_inherited_a_recorded_pid_is_spared(ledger: Ledger, start: Start) -> None:
     stranger = start()
     identity = identify(stranger.pid)
     assert identity is not None
