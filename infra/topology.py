@@ -38,8 +38,6 @@ LONGEST_BOUNCE_SECONDS = 900
 """The worker's longest bounce of a message whose row it cannot read."""
 HANDLER_MEMORY_BYTES = 400_000_000
 """The handler's own interpreter, SDK and one batch's originals, beside the decoding child."""
-WORKER_DRAIN_FLOOR_PER_MINUTE = 30
-"""Two seconds a picture, several times what one of 12 megapixels takes."""
 SCHEDULE_PERIOD_SECONDS = MINUTE_SECONDS
 """The finest that EventBridge schedules."""
 
@@ -52,9 +50,6 @@ class Topology:
     timings: Timings
     visibility_seconds: int
     """Lambda demands the function timeout; AWS advises six times that, so that throttled polls try again."""
-
-    drain_floor_per_minute: int
-    """Jobs that a healthy fleet completes at least: it tells a backlog's wait from a lost message."""
 
     ingest_timeout_seconds: int = 25
     """Four seconds less than the gateway waits, so that a slow dependency ends in our problem document."""
@@ -132,7 +127,6 @@ def topology_of(settings: StageSettings) -> Topology:
         settings=settings,
         timings=timings,
         visibility_seconds=6 * timings.function_timeout_seconds + Topology.work_batch_window_seconds,
-        drain_floor_per_minute=settings.worker_max_concurrency * WORKER_DRAIN_FLOOR_PER_MINUTE,
     )
     prove(topology)
     return topology

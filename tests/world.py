@@ -9,6 +9,7 @@ from thumbline.adapters.memory.clock import ManualClock, SeededIds
 from thumbline.adapters.memory.faults import Faults
 from thumbline.adapters.memory.jobs import MemoryTables, StreamRecord
 from thumbline.adapters.memory.objects import MemoryObjects
+from thumbline.adapters.memory.outbox import MemoryOutbox
 from thumbline.adapters.memory.queue import MemoryQueue
 from thumbline.adapters.memory.renderer import MemoryRenderer
 from thumbline.domain.job import Job, Original, accepted_job
@@ -84,6 +85,8 @@ class World:
             redrive_target=self.undelivered,
             faults=self.faults,
         )
+        self.relay_failures = MemoryQueue(self.clock, "relay_failures", faults=self.faults)
+        self.outbox = MemoryOutbox(self.tables)
         self._relayed = 0
 
     @property
@@ -120,14 +123,16 @@ class World:
     def reconciler(self) -> Reconciler:
         return Reconciler(
             jobs=self.tables,
+            snapshots=self.tables,
             objects=self.objects,
+            outbox=self.outbox,
             work_queue=self.work_queue,
             undelivered_queue=self.undelivered,
+            relay_failure_queue=self.relay_failures,
             clock=self.clock,
             ids=self.ids,
             timings=self.timings,
             max_jobs_per_run=400,
-            drain_floor_per_minute=60,
         )
 
     def moment(self) -> Moment:
@@ -209,3 +214,10 @@ def request_for(job_id: str) -> str:
 
 def outcomes(report: BatchReport) -> list[Outcome]:
     return [line.outcome for line in report.processed]
+
+
+def lost_message(world: World) -> str:
+    """A job whose publish never happened: S127, the process died in between."""
+    job_id = world.submit().job_id
+    world.tables.stream.clear()
+    return job_id

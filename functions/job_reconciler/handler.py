@@ -24,6 +24,8 @@ _METRICS = {
     names.JOBS_REQUEUED: Healed.REQUEUED,
     names.JOBS_EXPIRED: Healed.EXPIRED,
     names.JOBS_EXHAUSTED: Healed.EXHAUSTED,
+    names.ORPHANS_REMOVED: Healed.ORPHAN_REMOVED,
+    names.RECONCILER_FAILURES: Healed.FAILED,
 }
 
 
@@ -35,10 +37,14 @@ def _reconciler() -> Reconciler:
 def lambda_handler(
     _event: dict[str, Any], _context: Any, reconciler: Reconciler | None = None
 ) -> dict[str, int]:
-    report = run_pass(reconciler or _reconciler())
+    reconciler = reconciler or _reconciler()
+    report = run_pass(reconciler)
+    now = reconciler.clock.now()
     counts = {healed.value: count for healed, count in report.counts.items()}
     for name, healed in _METRICS.items():
         metrics.add_metric(name, MetricUnit.Count, report.counts[healed])
+    metrics.add_metric(names.OLDEST_OPEN_JOB_AGE, MetricUnit.Seconds, report.oldest_open_seconds(now))
+    metrics.add_metric(names.OLDEST_QUEUED_JOB_AGE, MetricUnit.Seconds, report.oldest_queued_seconds(now))
     metrics.flush_metrics()
     log = logger.error if report.errors else logger.info
     log("reconciled", counts=counts, errors=report.errors)

@@ -14,6 +14,7 @@ from infra.parts.queues import Queues
 from infra.parts.tables import Tables
 from infra.topology import SCHEDULE_PERIOD_SECONDS, Topology
 from thumbline.domain import schema
+from thumbline.domain.snapshot import SNAPSHOT_KEY
 from thumbline.settings import ReconcilerSettings
 
 
@@ -34,9 +35,9 @@ class JobReconciler(PythonFunction):
             bucket=images.bucket.bucket_name,
             work_queue_url=queues.work.queue_url,
             undelivered_queue_url=queues.undelivered.queue_url,
+            relay_failure_queue_url=queues.relay_failure.queue_url,
             timings=topology.timings,
             max_jobs_per_run=topology.max_jobs_per_run,
-            drain_floor_per_minute=topology.drain_floor_per_minute,
         ).to_env()
         super().__init__(
             scope,
@@ -55,7 +56,11 @@ class JobReconciler(PythonFunction):
                 allow(
                     ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
                     queues.undelivered.queue_arn,
+                    queues.relay_failure.queue_arn,
                 ),
+                # Where the relay gave up, the stream says which rows it was about.
+                allow(["dynamodb:GetShardIterator", "dynamodb:GetRecords"], tables.jobs_stream_arn),
+                _writes_the_snapshot(tables.jobs.table_arn),
                 allow(["s3:DeleteObject"], images.originals_arn, images.thumbnails_arn),
                 _lists_by_prefix(images.bucket.bucket_arn),
             ],
@@ -72,6 +77,15 @@ class JobReconciler(PythonFunction):
             schedule=events.Schedule.rate(Duration.seconds(SCHEDULE_PERIOD_SECONDS)),
             targets=[targets.LambdaFunction(self.function)],
         )
+
+
+def _writes_the_snapshot(table_arn: str) -> iam.PolicyStatement:
+    """A whole item is put under one key only; jobs are changed by conditional updates."""
+    return iam.PolicyStatement(
+        actions=["dynamodb:PutItem"],
+        resources=[table_arn],
+        conditions={"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [SNAPSHOT_KEY]}},
+    )
 
 
 def _lists_by_prefix(bucket_arn: str) -> iam.PolicyStatement:

@@ -20,22 +20,30 @@ from thumbline.adapters.memory.jobs import MemoryTables
 from thumbline.adapters.memory.objects import MemoryObjects
 from thumbline.adapters.memory.queue import MemoryQueue
 from thumbline.bootstrap import clients
-from thumbline.ports.jobs import AcceptanceStore, JobStore
-from thumbline.ports.objects import ObjectRemover, OriginalReader, OriginalWriter, ThumbnailWriter, UrlSigner
+from thumbline.ports.jobs import AcceptanceStore, ReconcilerJobs
+from thumbline.ports.objects import (
+    OriginalReader,
+    OriginalWriter,
+    ReconcilerObjects,
+    ThumbnailWriter,
+    UrlSigner,
+)
 from thumbline.ports.queue import Backlog, MessageReceiver, MessageSender, VisibilityControl
+from thumbline.ports.snapshots import SnapshotStore
 
 
 class Queue(MessageSender, VisibilityControl, MessageReceiver, Backlog, Protocol):
     """Every side of a queue."""
 
 
-class Objects(OriginalWriter, OriginalReader, ThumbnailWriter, ObjectRemover, UrlSigner, Protocol):
+class Objects(OriginalWriter, OriginalReader, ThumbnailWriter, ReconcilerObjects, UrlSigner, Protocol):
     """Every side of the bucket."""
 
 
 @dataclass(frozen=True)
 class Backend:
-    jobs: JobStore
+    jobs: ReconcilerJobs
+    snapshots: SnapshotStore
     store: AcceptanceStore
     queue: Queue
     objects: Objects
@@ -43,7 +51,7 @@ class Backend:
 
 def _twins() -> Backend:
     tables = MemoryTables()
-    return Backend(tables, tables, MemoryQueue(ManualClock()), MemoryObjects())
+    return Backend(tables, tables, tables, MemoryQueue(ManualClock()), MemoryObjects())
 
 
 @pytest.fixture(scope="session")
@@ -58,8 +66,10 @@ def _adapters(moto_clients: tuple[Any, Any, Any], name: str) -> Backend:
     dynamodb, sqs, s3 = moto_clients
     create_tables(dynamodb, f"jobs-{name}", f"idempotency-{name}")
     create_bucket(s3, f"bucket-{name}")
+    jobs = DynamoDBJobs(dynamodb, f"jobs-{name}")
     return Backend(
-        jobs=DynamoDBJobs(dynamodb, f"jobs-{name}"),
+        jobs=jobs,
+        snapshots=jobs,
         store=DynamoDBAcceptance(
             dynamodb, jobs_table=f"jobs-{name}", idempotency_table=f"idempotency-{name}"
         ),

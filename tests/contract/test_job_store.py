@@ -12,6 +12,7 @@ from thumbline.domain.errors import FailureCode
 from thumbline.domain.idempotency import IdempotencyRecord
 from thumbline.domain.job import Failure, Job, Result, Status
 from thumbline.domain.presets import DEFAULT_PRESET
+from thumbline.domain.snapshot import Snapshot
 from thumbline.domain.transition import TransitionRefusedError
 from thumbline.domain.transitions import attempt, deletion, recovery, redrive, unleased
 
@@ -217,3 +218,34 @@ def test_only_a_tombstone_that_is_due_is_purged(backend: Backend, world: World) 
     assert backend.jobs.purge(job_id, deletion.purge(tombstone, world.moment()))
     assert backend.jobs.get(job_id) is None
     assert not backend.jobs.purge(job_id, deletion.purge(tombstone, world.moment()))
+
+
+def test_checks_that_lie_ahead_are_found_the_nearest_first(backend: Backend, world: World) -> None:
+    """Running jobs among them, since their check is the end of their lease."""
+    now = world.clock.now()
+    jobs = [accepted(backend, world) for _ in range(6)]
+    for job in jobs[:3]:
+        backend.jobs.apply(job.job_id, attempt.claim(job.job_id, world.moment()))
+    found: list[str] = []
+    for shard in range(8):
+        found.extend(backend.jobs.upcoming(str(shard), now, now + 35_001, 10))
+        assert not backend.jobs.upcoming(str(shard), now + 35_001, now + 35_001, 10)
+    assert set(found) == {job.job_id for job in jobs[:3]}
+
+
+def test_a_snapshot_reads_back_and_is_no_job(backend: Backend) -> None:
+    assert backend.snapshots.read_snapshot() is None
+    first = Snapshot(taken_at=1, backlog=2, orphans_seen_until="originals/")
+    last = Snapshot(
+        taken_at=3,
+        backlog=4,
+        orphans_seen_until="originals/x",
+        expected_wait_ms=5,
+        oldest_open="img_a",
+        oldest_queued="img_b",
+    )
+    for snapshot in (first, last):
+        backend.snapshots.write_snapshot(snapshot)
+        assert backend.snapshots.read_snapshot() == snapshot
+    far = 10**15
+    assert not [job for shard in range(8) for job in backend.jobs.due(str(shard), far, 10)]

@@ -108,3 +108,18 @@ def test_a_signed_url_names_the_object(backend: Backend) -> None:
     url = backend.objects.sign("thumbnails/a/1.jpg", "image/jpeg", 300)
     assert "thumbnails/a/1.jpg" in url
     assert "300" in url
+
+
+def test_originals_are_listed_in_order_from_a_cursor(backend: Backend) -> None:
+    names = [f"originals/img_{number:026d}" for number in range(5)]
+    for name in reversed(names):
+        backend.objects.put_original(name, b"x", digest(b"x"))
+    backend.objects.put_thumbnail("thumbnails/img/1", b"x", "image/jpeg")
+    assert backend.objects.originals_after("originals/", 3) == names[:3]
+    assert backend.objects.originals_after(names[2], 3) == names[3:]
+
+
+def test_attributes_are_received(backend: Backend) -> None:
+    backend.queue.send([OutgoingMessage("one", {"code": "bad_message", "generation": 2})])
+    (delivery,) = backend.queue.receive(1)
+    assert delivery.attributes == {"code": "bad_message", "generation": "2"}

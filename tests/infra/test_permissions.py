@@ -37,6 +37,9 @@ ALLOWED = {
         "dynamodb:GetItem",
         "dynamodb:UpdateItem",
         "dynamodb:DeleteItem",
+        "dynamodb:PutItem",
+        "dynamodb:GetShardIterator",
+        "dynamodb:GetRecords",
         "sqs:SendMessage",
         "sqs:GetQueueAttributes",
         "sqs:ReceiveMessage",
@@ -106,6 +109,14 @@ def test_the_reconciler_queries_the_due_index_and_nothing_else(dev: Template) ->
     (statement,) = (found for found in dev.statements("JobReconciler") if found["Action"] == "dynamodb:Query")
 
     assert json.dumps(statement["Resource"]).endswith('"/index/due"]]}')
+
+
+def test_the_reconciler_puts_its_snapshot_and_no_job(dev: Template) -> None:
+    (statement,) = (
+        found for found in dev.statements("JobReconciler") if found["Action"] == "dynamodb:PutItem"
+    )
+
+    assert statement["Condition"] == {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["snapshot"]}}
 
 
 def test_a_missing_original_is_told_from_a_forbidden_one(dev: Template) -> None:

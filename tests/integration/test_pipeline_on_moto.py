@@ -40,6 +40,7 @@ class Deployment:
     work_queue: str
     dead_letter_queue: str
     undelivered_queue: str
+    relay_failure_queue: str
 
     def __post_init__(self) -> None:
         self.streams: Any = boto3.client("dynamodbstreams")
@@ -63,14 +64,21 @@ class Deployment:
         assert isinstance(document, dict)
         return document
 
-    def relay(self) -> dict[str, Any]:
-        shards = self.streams.describe_stream(StreamArn=self.stream_arn)["StreamDescription"]["Shards"]
-        records = []
-        for shard in shards:
+    def shard_ids(self) -> list[str]:
+        stream = self.streams.describe_stream(StreamArn=self.stream_arn)["StreamDescription"]
+        return [shard["ShardId"] for shard in stream["Shards"]]
+
+    def stream_records(self) -> list[dict[str, Any]]:
+        records: list[dict[str, Any]] = []
+        for shard_id in self.shard_ids():
             iterator = self.streams.get_shard_iterator(
-                StreamArn=self.stream_arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+                StreamArn=self.stream_arn, ShardId=shard_id, ShardIteratorType="TRIM_HORIZON"
             )["ShardIterator"]
             records.extend(self.streams.get_records(ShardIterator=iterator)["Records"])
+        return records
+
+    def relay(self) -> dict[str, Any]:
+        records = self.stream_records()
         new, self._relayed = records[self._relayed :], len(records)
         return outbox_relay.lambda_handler({"Records": new}, CONTEXT)
 
@@ -108,7 +116,8 @@ def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
         sqs: Any = boto3.client("sqs")
         create_bucket(boto3.client("s3"))
         queues = [
-            create_queue(sqs, name, VisibilityTimeout="720") for name in ("work", "dead", "undelivered")
+            create_queue(sqs, name, VisibilityTimeout="720")
+            for name in ("work", "dead", "undelivered", "relay-failures")
         ]
         deployed = Deployment(create_tables(boto3.client("dynamodb")), *queues)
         environments = [
@@ -127,7 +136,7 @@ def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
             ).to_env(),
             RelaySettings(work_queue_url=queues[0], dead_letter_queue_url=queues[1]).to_env(),
             WorkerSettings("jobs", "bucket", queues[0], queues[1], TIMINGS, LIMITS).to_env(),
-            ReconcilerSettings("jobs", "bucket", queues[0], queues[2], TIMINGS, 400, 60).to_env(),
+            ReconcilerSettings("jobs", "bucket", queues[0], queues[2], queues[3], TIMINGS, 400).to_env(),
         ]
         for environment in environments:
             for name, value in environment.items():
@@ -199,6 +208,29 @@ def test_a_job_whose_publish_was_lost_is_found_by_the_reconciler(deployment: Dep
     deployment.work()
     assert deployment.job(job_id)["status"] == "SUCCEEDED"
     assert job_reconciler.lambda_handler({}, CONTEXT) == {}
+
+
+def test_what_the_relay_gave_up_on_is_read_from_the_stream_again(deployment: Deployment) -> None:
+    """The failure record as Lambda writes it: where in the stream, not what was there."""
+    job_id = deployment.post(jpeg())
+    records = deployment.stream_records()
+    failure = {
+        "version": "1.0",
+        "DDBStreamBatchInfo": {
+            "shardId": deployment.shard_ids()[0],
+            "startSequenceNumber": records[0]["dynamodb"]["SequenceNumber"],
+            "endSequenceNumber": records[-1]["dynamodb"]["SequenceNumber"],
+            "batchSize": len(records),
+            "streamArn": deployment.stream_arn,
+        },
+    }
+    deployment.sqs.send_message(QueueUrl=deployment.relay_failure_queue, MessageBody=json.dumps(failure))
+    assert job_reconciler.lambda_handler({}, CONTEXT) == {"owed_again": 1}
+    assert not deployment.receive(deployment.relay_failure_queue)
+    deployment._relayed = len(records)
+    deployment.relay()
+    deployment.work()
+    assert deployment.job(job_id)["status"] == "SUCCEEDED"
 
 
 def test_a_duplicate_delivery_renders_once(deployment: Deployment) -> None:

@@ -194,7 +194,7 @@ ALL_SETTINGS = [
     INGEST,
     RelaySettings(work_queue_url="w", dead_letter_queue_url="d"),
     WorkerSettings("j", "b", "w", "d", TIMINGS, LIMITS),
-    ReconcilerSettings("j", "b", "w", "u", TIMINGS, 400, 60),
+    ReconcilerSettings("j", "b", "w", "u", "r", TIMINGS, 400),
 ]
 
 

@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import pytest
 
-from tests.world import TIMINGS, World, request_for
+from tests.world import TIMINGS, World, lost_message, request_for
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.job import Status
 from thumbline.domain.messages import OutgoingMessage
-from thumbline.domain.transitions.attempt import claim
+from thumbline.domain.transitions.attempt import claim, complete
 from thumbline.domain.transitions.deletion import delete_open, delete_terminal
 from thumbline.service.reconcile.reconciler import Healed
 
@@ -19,13 +19,6 @@ from thumbline.service.reconcile.reconciler import Healed
 @pytest.fixture
 def world() -> World:
     return World()
-
-
-def lost_message(world: World) -> str:
-    """A job whose publish never happened: S127, the process died in between."""
-    job_id = world.submit().job_id
-    world.tables.stream.clear()
-    return job_id
 
 
 def failure_code(world: World, job_id: str) -> FailureCode | None:
@@ -83,15 +76,46 @@ def test_a_publish_that_the_queue_did_not_confirm_is_counted_and_comes_again(wor
 
 
 def test_a_backlog_that_explains_the_wait_is_not_amplified(world: World) -> None:
-    """At a floor of 60 a minute, 200 waiting messages explain 200 s; twice that is waited for."""
+    """A job that starts now has waited 250 s; twice that is waited for before a message counts as lost."""
     job_id = lost_message(world)
-    for _ in range(200):
-        world.send_to_work_queue(request_for(world.ids.job_id(world.clock.now())))
-    world.clock.advance(301)
+    world.clock.advance(51)
+    starting = world.queued(b"another", "another")
+    world.clock.advance(250)
+    world.tables.apply(starting, claim(starting, world.moment()))
     assert world.reconcile().counts == {Healed.POSTPONED: 1}
-    assert world.job(job_id).next_check_at == world.job(job_id).available_at + 400_000
-    world.clock.advance(100)
+    assert world.job(job_id).next_check_at == world.job(job_id).available_at + 500_000
+    world.tables.apply(starting, complete(starting, 1, {}, world.moment()))
+    world.work_queue.messages.clear()
+    world.clock.advance(200)
     assert world.reconcile().counts == {Healed.REPUBLISHED: 1}
+
+
+def test_a_long_backlog_gets_no_duplicate(world: World) -> None:
+    """Every check that falls due while it waits its turn is postponed; nothing is published."""
+    for number in range(400):
+        world.submit(b"%d" % number, f"{number}")
+    world.relay()
+    world.clock.advance(310)
+    report = world.reconcile()
+    assert set(report.counts) == {Healed.POSTPONED}
+    assert report.expected_wait_ms is None  # a backlog that nobody works on
+    (running,) = world.work_queue.receive(1)
+    job_id = running.body.split('"job_id": "')[1][:30]
+    world.tables.apply(job_id, claim(job_id, world.moment()))
+    world.clock.advance(20)
+    report = world.reconcile()
+    assert report.expected_wait_ms == 310_000
+    assert report.counts[Healed.REPUBLISHED] == 0
+    assert len(world.work_queue.messages) == 400
+
+
+def test_an_unreachable_queue_makes_the_wait_unknown_and_publishes_nothing(world: World) -> None:
+    lost_message(world)
+    world.faults.plan("work_queue.depth", Fault.REFUSED)
+    world.clock.advance(301)
+    report = world.reconcile()
+    assert report.counts == {Healed.FAILED: 1, Healed.POSTPONED: 1}
+    assert report.errors == ["sqs: work_queue.depth was refused"]
 
 
 def test_a_live_attempt_is_left_alone_and_looked_at_again(world: World) -> None:
@@ -279,7 +303,7 @@ def test_one_unreadable_row_does_not_hide_the_others(world: World) -> None:
 def test_each_part_runs_while_anothers_dependency_is_down(world: World) -> None:
     job_id = lost_message(world)
     world.undelivered.send([OutgoingMessage(request_for(job_id))])
-    world.faults.plan("work_queue.depth", Fault.REFUSED)
+    world.faults.plan("due", Fault.REFUSED)
     report = world.reconcile()
     assert report.counts == {Healed.FAILED: 1, Healed.REQUEUED: 1}
-    assert report.errors == ["sqs: work_queue.depth was refused"]
+    assert report.errors == ["dynamodb: due was refused"]

@@ -80,15 +80,15 @@ class WorkerSettings(EnvironmentSettings):
 
 @dataclass(frozen=True, slots=True)
 class ReconcilerSettings(EnvironmentSettings):
-    """job_reconciler. `max_jobs_per_run` caps a pass; the drain floor is the least that a fleet completes."""
+    """job_reconciler. `max_jobs_per_run` caps each part of a pass."""
 
     jobs_table: str
     bucket: str
     work_queue_url: str
     undelivered_queue_url: str
+    relay_failure_queue_url: str
     timings: Timings
     max_jobs_per_run: int
-    drain_floor_per_minute: int
 
 
 def _variable(field_name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
@@ -25,6 +25,10 @@ IN_THE_BACKGROUND = Config(
 
 def dynamodb(config: Config) -> DynamoDBClient:
     return boto3.client("dynamodb", config=config)
+
+
+def dynamodbstreams(config: Config) -> Any:
+    return boto3.client("dynamodbstreams", config=config)
 
 
 def s3(config: Config) -> S3Client:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from thumbline.adapters.aws.jobs import DynamoDBJobs
 from thumbline.adapters.aws.objects import S3Objects
+from thumbline.adapters.aws.outbox import DynamoDBOutbox
 from thumbline.adapters.aws.queue import SQSQueue
 from thumbline.adapters.system import RandomIds, SystemClock
 from thumbline.bootstrap import clients
@@ -13,14 +14,17 @@ from thumbline.settings import ReconcilerSettings
 
 def build(settings: ReconcilerSettings) -> Reconciler:
     sqs = clients.sqs(clients.IN_THE_BACKGROUND)
+    jobs = DynamoDBJobs(clients.dynamodb(clients.IN_THE_BACKGROUND), settings.jobs_table)
     return Reconciler(
-        jobs=DynamoDBJobs(clients.dynamodb(clients.IN_THE_BACKGROUND), settings.jobs_table),
+        jobs=jobs,
+        snapshots=jobs,
+        outbox=DynamoDBOutbox(clients.dynamodbstreams(clients.IN_THE_BACKGROUND)),
         objects=S3Objects(clients.s3(clients.IN_THE_BACKGROUND), settings.bucket),
         work_queue=SQSQueue(sqs, settings.work_queue_url),
         undelivered_queue=SQSQueue(sqs, settings.undelivered_queue_url),
+        relay_failure_queue=SQSQueue(sqs, settings.relay_failure_queue_url),
         clock=SystemClock(),
         ids=RandomIds(),
         timings=settings.timings,
         max_jobs_per_run=settings.max_jobs_per_run,
-        drain_floor_per_minute=settings.drain_floor_per_minute,
     )

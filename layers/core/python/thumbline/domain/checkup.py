@@ -67,10 +67,11 @@ class Diagnosis:
     """For POSTPONE: when to look again."""
 
 
-def diagnose(job: Job | None, now: int, timings: Timings, expected_wait_seconds: float) -> Diagnosis:
+def diagnose(job: Job | None, now: int, timings: Timings, expected_wait_ms: int | None) -> Diagnosis:
     """Decides from a consistent read, never from the index that named the row.
 
-    `expected_wait_seconds` is what the backlog itself explains: such a job has not lost its message.
+    `expected_wait_ms` is what the backlog itself explains: such a job has not lost its message. None is a
+    backlog that nobody works on, which explains any wait.
     """
     if job is None or job.next_check_at is None or job.next_check_at > now:
         return Diagnosis(Treatment.NONE)
@@ -86,7 +87,7 @@ def diagnose(job: Job | None, now: int, timings: Timings, expected_wait_seconds:
         return Diagnosis(Treatment.EXPIRE)
     if job.status is Status.RUNNING:
         return _of_dead_lease(job, now, timings)
-    return _of_queued(job, now, timings, expected_wait_seconds)
+    return _of_queued(job, now, timings, expected_wait_ms)
 
 
 def _of_dead_lease(job: Job, now: int, timings: Timings) -> Diagnosis:
@@ -97,9 +98,11 @@ def _of_dead_lease(job: Job, now: int, timings: Timings) -> Diagnosis:
     return Diagnosis(Treatment.RESCUE)
 
 
-def _of_queued(job: Job, now: int, timings: Timings, expected_wait_seconds: float) -> Diagnosis:
-    patience = max(timings.queued_patience_seconds, 2 * expected_wait_seconds)
-    lost_at = job.available_at + round(patience * 1000)
+def _of_queued(job: Job, now: int, timings: Timings, expected_wait_ms: int | None) -> Diagnosis:
+    patience_ms = timings.queued_patience_seconds * 1000
+    if expected_wait_ms is None:
+        return Diagnosis(Treatment.POSTPONE, by_deadline(now + patience_ms, job.deadline_at))
+    lost_at = job.available_at + max(patience_ms, 2 * expected_wait_ms)
     if lost_at > now:
         return Diagnosis(Treatment.POSTPONE, by_deadline(lost_at, job.deadline_at))
     return Diagnosis(Treatment.REPUBLISH)

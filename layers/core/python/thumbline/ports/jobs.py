@@ -41,6 +41,22 @@ class JobStore(JobReader, Protocol):
         ...
 
 
+class DueIndex(Protocol):
+    """The part of the index that lies ahead."""
+
+    def upcoming(self, shard: str, now: int, until: int, limit: int) -> Sequence[str]:
+        """Ids of jobs whose check lies after `now` and not after `until`, the nearest first.
+
+        Every running job is among them, since its check is set to the end of its lease. Raises
+        DependencyUnavailableError.
+        """
+        ...
+
+
+class ReconcilerJobs(JobStore, DueIndex, Protocol):
+    """The reconciler's view of the jobs table."""
+
+
 class AcceptanceStore(Protocol):
     def find_record(self, record_id: str) -> IdempotencyRecord | None:
         """A consistent read; the record may have expired. Raises DependencyUnavailableError."""

@@ -42,6 +42,17 @@ class ObjectRemover(Protocol):
         ...
 
 
+class OriginalLister(Protocol):
+    def originals_after(self, key: str, limit: int) -> list[str]:
+        """Keys of originals after this one, in order, so from older to newer. Raises
+        DependencyUnavailableError."""
+        ...
+
+
+class ReconcilerObjects(ObjectRemover, OriginalLister, Protocol):
+    """The reconciler's view of the bucket."""
+
+
 class UrlSigner(Protocol):
     def sign(self, key: str, content_type: str, seconds: int) -> str:
         """A URL that serves the object under this content type for so long. Makes no call."""

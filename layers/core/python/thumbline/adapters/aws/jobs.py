@@ -9,9 +9,10 @@ from botocore.exceptions import ClientError
 
 from thumbline.adapters.aws.expressions import Expressions
 from thumbline.adapters.aws.failures import error_code, unavailable_when_failing
-from thumbline.adapters.aws.items import from_item
+from thumbline.adapters.aws.items import from_item, to_item
 from thumbline.domain.job import Job
 from thumbline.domain.schema import DUE_INDEX, DUE_INDEX_SHARD, DUE_INDEX_TIME, JOBS_KEY
+from thumbline.domain.snapshot import SNAPSHOT_KEY, Snapshot
 from thumbline.domain.transition import Transition, TransitionRefusedError
 
 if TYPE_CHECKING:
@@ -67,13 +68,37 @@ class DynamoDBJobs:
         return True
 
     def due(self, shard: str, now: int, limit: int) -> Sequence[str]:
+        return self._checks(shard, 0, now, limit)
+
+    def upcoming(self, shard: str, now: int, until: int, limit: int) -> Sequence[str]:
+        return self._checks(shard, now + 1, until, limit)
+
+    def read_snapshot(self) -> Snapshot | None:
+        with unavailable_when_failing(DEPENDENCY):
+            answer = self._client.get_item(
+                TableName=self._table, Key={JOBS_KEY: {"S": SNAPSHOT_KEY}}, ConsistentRead=True
+            )
+        item = answer.get("Item")
+        return None if item is None else Snapshot.from_row(from_item(item))
+
+    def write_snapshot(self, snapshot: Snapshot) -> None:
+        with unavailable_when_failing(DEPENDENCY):
+            self._client.put_item(
+                TableName=self._table, Item=to_item({JOBS_KEY: SNAPSHOT_KEY, **snapshot.to_row()})
+            )
+
+    def _checks(self, shard: str, first: int, last: int, limit: int) -> Sequence[str]:
         with unavailable_when_failing(DEPENDENCY):
             answer = self._client.query(
                 TableName=self._table,
                 IndexName=DUE_INDEX,
-                KeyConditionExpression="#shard = :shard AND #time <= :now",
+                KeyConditionExpression="#shard = :shard AND #time BETWEEN :first AND :last",
                 ExpressionAttributeNames={"#shard": DUE_INDEX_SHARD, "#time": DUE_INDEX_TIME},
-                ExpressionAttributeValues={":shard": {"S": shard}, ":now": {"N": str(now)}},
+                ExpressionAttributeValues={
+                    ":shard": {"S": shard},
+                    ":first": {"N": str(first)},
+                    ":last": {"N": str(last)},
+                },
                 Limit=limit,
             )
         return [item[JOBS_KEY]["S"] for item in answer["Items"]]

@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from thumbline.adapters.aws.failures import error_code, unavailable_when_failing
 from thumbline.domain.errors import DependencyUnavailableError
+from thumbline.domain.schema import ORIGINALS_PREFIX
 from thumbline.ports.objects import ObjectMissingError
 
 if TYPE_CHECKING:
@@ -72,6 +73,13 @@ class S3Objects:
                     self._client.delete_object(Bucket=self._bucket, Key=found["Key"])
                     removed += 1
         return removed
+
+    def originals_after(self, key: str, limit: int) -> list[str]:
+        with unavailable_when_failing(DEPENDENCY):
+            answer = self._client.list_objects_v2(
+                Bucket=self._bucket, Prefix=ORIGINALS_PREFIX, StartAfter=key, MaxKeys=limit
+            )
+        return [found["Key"] for found in answer.get("Contents", [])]
 
     def sign(self, key: str, content_type: str, seconds: int) -> str:
         return self._client.generate_presigned_url(

@@ -12,6 +12,7 @@ from thumbline.domain.idempotency import IdempotencyRecord
 from thumbline.domain.job import Job
 from thumbline.domain.row import Row, holds
 from thumbline.domain.schema import DUE_INDEX_SHARD, DUE_INDEX_TIME
+from thumbline.domain.snapshot import Snapshot
 from thumbline.domain.transition import Transition, apply
 
 DEPENDENCY = "dynamodb"
@@ -31,6 +32,7 @@ class MemoryTables:
 
     def __init__(self, faults: Faults | None = None) -> None:
         self.rows: dict[str, dict[str, Any]] = {}
+        self.snapshot: Snapshot | None = None
         self.records: dict[str, IdempotencyRecord] = {}
         self.stream: list[StreamRecord] = []
         self._faults = faults or Faults()
@@ -58,12 +60,19 @@ class MemoryTables:
 
     def due(self, shard: str, now: int, limit: int) -> Sequence[str]:
         with self._lock, self._faults.around(DEPENDENCY, "due"):
-            found = sorted(
-                (row[DUE_INDEX_TIME], job_id)
-                for job_id, row in self.rows.items()
-                if row.get(DUE_INDEX_SHARD) == shard and row.get(DUE_INDEX_TIME, now + 1) <= now
-            )
-        return [job_id for _, job_id in found[:limit]]
+            return self._checks(shard, 0, now)[:limit]
+
+    def upcoming(self, shard: str, now: int, until: int, limit: int) -> Sequence[str]:
+        with self._lock, self._faults.around(DEPENDENCY, "upcoming"):
+            return self._checks(shard, now + 1, until)[:limit]
+
+    def read_snapshot(self) -> Snapshot | None:
+        with self._lock, self._faults.around(DEPENDENCY, "read_snapshot"):
+            return self.snapshot
+
+    def write_snapshot(self, snapshot: Snapshot) -> None:
+        with self._lock, self._faults.around(DEPENDENCY, "write_snapshot"):
+            self.snapshot = snapshot
 
     def find_record(self, record_id: str) -> IdempotencyRecord | None:
         with self._lock, self._faults.around(DEPENDENCY, "find_record"):
@@ -77,6 +86,14 @@ class MemoryTables:
             self.records[record.record_id] = record
             self._put(job.job_id, self.rows.get(job.job_id), job.to_row())
         return None
+
+    def _checks(self, shard: str, first: int, last: int) -> list[str]:
+        found = sorted(
+            (row[DUE_INDEX_TIME], job_id)
+            for job_id, row in self.rows.items()
+            if row.get(DUE_INDEX_SHARD) == shard and first <= row.get(DUE_INDEX_TIME, -1) <= last
+        )
+        return [job_id for _, job_id in found]
 
     def _put(self, job_id: str, old: Mapping[str, Any] | None, new: dict[str, Any] | None) -> None:
         """An identical put emits no stream record."""

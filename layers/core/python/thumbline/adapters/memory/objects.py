@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from thumbline.adapters.memory.faults import Faults
 from thumbline.domain.errors import DependencyUnavailableError
+from thumbline.domain.schema import ORIGINALS_PREFIX
 from thumbline.ports.objects import ObjectMissingError
 
 DEPENDENCY = "s3"
@@ -51,6 +52,11 @@ class MemoryObjects:
             for key in found:
                 del self.objects[key]
         return len(found)
+
+    def originals_after(self, key: str, limit: int) -> list[str]:
+        with self._lock, self.faults.around(DEPENDENCY, "originals_after"):
+            found = sorted(name for name in self.objects if name.startswith(ORIGINALS_PREFIX) and name > key)
+        return found[:limit]
 
     def sign(self, key: str, content_type: str, seconds: int) -> str:
         return f"memory://bucket/{key}?type={content_type}&seconds={seconds}"

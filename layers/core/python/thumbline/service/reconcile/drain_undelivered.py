@@ -25,13 +25,13 @@ def drain_undelivered(reconciler: Reconciler, report: ReconcileReport) -> None:
             return
         seen += len(deliveries)
         for delivery in deliveries:
-            healed = _heal(delivery, reconciler)
+            healed = _heal(delivery, reconciler, report)
             if healed not in (Healed.LEFT, Healed.OVERTAKEN):
                 reconciler.undelivered_queue.delete(delivery.receipt_handle)
             report.counts[healed] += 1
 
 
-def _heal(delivery: ReceivedMessage, reconciler: Reconciler) -> Healed:
+def _heal(delivery: ReceivedMessage, reconciler: Reconciler, report: ReconcileReport) -> Healed:
     try:
         job_id = parse_request(delivery.body).job_id
     except BadMessageError as error:
@@ -39,6 +39,7 @@ def _heal(delivery: ReceivedMessage, reconciler: Reconciler) -> Healed:
             return Healed.LEFT  # the queue's alarm brings a person, and the message must still be there
         job_id = error.job_id
     job = reconciler.jobs.get(job_id)
+    report.meet(job)
     try:
         return _heal_job(job, reconciler)
     except TransitionRefusedError:

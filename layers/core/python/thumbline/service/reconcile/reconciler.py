@@ -6,27 +6,32 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from thumbline.domain.job import Job, Status
 from thumbline.domain.timings import Timings
 from thumbline.domain.transition import Moment
 from thumbline.ports.clock import Clock, Ids
-from thumbline.ports.jobs import JobStore
-from thumbline.ports.objects import ObjectRemover
+from thumbline.ports.jobs import ReconcilerJobs
+from thumbline.ports.objects import ReconcilerObjects
+from thumbline.ports.outbox import OutboxReader
 from thumbline.ports.queue import MessageReceiver, WorkQueue
+from thumbline.ports.snapshots import SnapshotStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciler:
-    """`drain_floor_per_minute` is the least that a healthy fleet completes; it bounds a backlog's wait."""
+    """What one pass needs from the outside; `max_jobs_per_run` caps each part of it."""
 
-    jobs: JobStore
-    objects: ObjectRemover
+    jobs: ReconcilerJobs
+    snapshots: SnapshotStore
+    objects: ReconcilerObjects
+    outbox: OutboxReader
     work_queue: WorkQueue
     undelivered_queue: MessageReceiver
+    relay_failure_queue: MessageReceiver
     clock: Clock
     ids: Ids
     timings: Timings
     max_jobs_per_run: int
-    drain_floor_per_minute: int
 
     def moment(self) -> Moment:
         return Moment(self.clock.now(), self.ids.write_id(), self.timings)
@@ -43,6 +48,8 @@ class Healed(StrEnum):
     POSTPONED = "postponed"
     RETIRED = "retired"
     PURGED = "purged"
+    OWED_AGAIN = "owed_again"
+    ORPHAN_REMOVED = "orphan_removed"
     DROPPED = "dropped"
     LEFT = "left"
     UNPUBLISHED = "unpublished"
@@ -54,7 +61,31 @@ class Healed(StrEnum):
 
 @dataclass(slots=True)
 class ReconcileReport:
-    """Counts, and one sentence for each failure."""
+    """Counts, one sentence for each failure, and the oldest jobs that were met."""
 
     counts: Counter[Healed] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
+    backlog: int = 0
+    expected_wait_ms: int | None = 0
+    oldest_open: Job | None = None
+    oldest_queued: Job | None = None
+
+    def meet(self, job: Job | None) -> None:
+        """Remembers the oldest open job, and the one that has been QUEUED and available longest."""
+        if job is None or job.is_deleted or not job.is_open:
+            return
+        if self.oldest_open is None or job.created_at < self.oldest_open.created_at:
+            self.oldest_open = job
+        if job.status is Status.QUEUED and (
+            self.oldest_queued is None or job.available_at < self.oldest_queued.available_at
+        ):
+            self.oldest_queued = job
+
+    def oldest_open_seconds(self, now: int) -> float:
+        return 0.0 if self.oldest_open is None else (now - self.oldest_open.created_at) / 1000
+
+    def oldest_queued_seconds(self, now: int) -> float:
+        """How long the longest available job has waited; 0 while a backoff still runs."""
+        if self.oldest_queued is None:
+            return 0.0
+        return max(0.0, (now - self.oldest_queued.available_at) / 1000)

@@ -18,15 +18,13 @@ from thumbline.service.reconcile.reconciler import Healed, Reconciler, Reconcile
 def treat_due_jobs(reconciler: Reconciler, report: ReconcileReport) -> None:
     """Treats up to `max_jobs_per_run` rows, an equal share of each shard.
 
-    Raises DependencyUnavailableError where the queue's depth or the index cannot be read.
+    Raises DependencyUnavailableError where the index cannot be read.
     """
-    backlog = reconciler.work_queue.depth().visible
-    expected_wait_seconds = backlog * 60 / reconciler.drain_floor_per_minute
     per_shard = -(-reconciler.max_jobs_per_run // len(ALL_SHARDS))
     for shard in ALL_SHARDS:
         for job_id in reconciler.jobs.due(shard, reconciler.clock.now(), per_shard):
             try:
-                healed = _treat(job_id, expected_wait_seconds, reconciler)
+                healed = _treat(job_id, reconciler, report)
             except TransitionRefusedError:
                 healed = Healed.OVERTAKEN
             except DependencyUnavailableError as error:
@@ -38,9 +36,10 @@ def treat_due_jobs(reconciler: Reconciler, report: ReconcileReport) -> None:
             report.counts[healed] += 1
 
 
-def _treat(job_id: str, expected_wait_seconds: float, reconciler: Reconciler) -> Healed:
+def _treat(job_id: str, reconciler: Reconciler, report: ReconcileReport) -> Healed:
     job = reconciler.jobs.get(job_id)
-    diagnosis = diagnose(job, reconciler.clock.now(), reconciler.timings, expected_wait_seconds)
+    report.meet(job)
+    diagnosis = diagnose(job, reconciler.clock.now(), reconciler.timings, report.expected_wait_ms)
     if job is None or diagnosis.treatment is Treatment.NONE:
         return Healed.OVERTAKEN
     match diagnosis.treatment:

@@ -1,0 +1,27 @@
+"""The stream of the in-memory tables, read again. Shards and ARNs have no meaning here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from thumbline.adapters.memory.jobs import MemoryTables
+from thumbline.domain.relay_failures import LostBatch
+from thumbline.domain.schema import JOBS_KEY
+
+
+class MemoryOutbox:
+    """`forgotten_before` is the first sequence number that the stream still holds."""
+
+    def __init__(self, tables: MemoryTables) -> None:
+        self._tables = tables
+        self.forgotten_before = ""
+
+    def job_ids(self, lost: LostBatch) -> Sequence[str] | None:
+        if lost.first_sequence_number < self.forgotten_before:
+            return None
+        found: dict[str, None] = {}
+        for record in self._tables.stream:
+            if lost.first_sequence_number <= record.sequence_number <= lost.last_sequence_number:
+                image = record.new or record.old or {}
+                found[image[JOBS_KEY]] = None
+        return list(found)

@@ -1,0 +1,115 @@
+"""What the reconciler picks up elsewhere: relay failures, orphans, and the oldest jobs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from tests.world import TIMINGS, World, lost_message, request_for
+from thumbline.adapters.memory.faults import Fault
+from thumbline.domain.messages import OutgoingMessage
+from thumbline.domain.transitions.attempt import claim
+from thumbline.service.reconcile.reconciler import Healed
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_what_the_relay_gave_up_on_is_owed_again(world: World) -> None:
+    job_id = world.submit().job_id
+    world.relay_failures.send([OutgoingMessage(lost_batch(1, 1))])
+    assert world.reconcile().counts == {Healed.OWED_AGAIN: 1}
+    assert not world.relay_failures.messages
+    assert world.job(job_id).outbox_seq == 2
+
+
+def test_an_annotated_copy_that_the_relay_gave_up_on_is_written_in_the_end(world: World) -> None:
+    """I9: exhausted means that a copy exists or is owed."""
+    job_id = world.queued()
+    for _ in range(TIMINGS.attempt_cap):
+        world.tables.apply(job_id, claim(job_id, world.moment()))
+        world.clock.advance(36)
+    world.reconcile()
+    lost = len(world.tables.stream)
+    world.tables.stream[-1:] = [world.tables.stream[-1]]
+    world._relayed = lost  # the relay gave up on it
+    world.relay_failures.send([OutgoingMessage(lost_batch(lost, lost))])
+    assert world.reconcile().counts[Healed.OWED_AGAIN] == 1
+    assert world.relay().copied == 1
+    assert job_id in str(next(iter(world.dead_letters.messages.values())).message.attributes)
+
+
+@pytest.mark.parametrize("fault", list(Fault))
+def test_a_relay_failure_outlives_a_failed_write(world: World, fault: Fault) -> None:
+    world.submit()
+    world.relay_failures.send([OutgoingMessage(lost_batch(1, 1))])
+    world.faults.plan("owe_again", fault)
+    assert world.reconcile().counts == {Healed.FAILED: 1}
+    assert len(world.relay_failures.messages) == 1
+
+
+def test_rows_that_owe_nothing_are_left_and_what_is_forgotten_stays_for_a_person(world: World) -> None:
+    job_id = world.queued()
+    world.work()
+    before = world.tables.rows[job_id]
+    world.relay_failures.send([OutgoingMessage(lost_batch(1, 9))])
+    assert world.reconcile().counts == {Healed.DROPPED: 1}
+    assert world.tables.rows[job_id] == before
+    world.outbox.forgotten_before = f"{2:021d}"
+    world.relay_failures.send([OutgoingMessage(lost_batch(1, 9)), OutgoingMessage("junk")])
+    assert world.reconcile().counts == {Healed.LEFT: 2}
+    assert len(world.relay_failures.messages) == 2
+
+
+def lost_batch(first: int, last: int) -> str:
+    return json.dumps(
+        {
+            "version": "1.0",
+            "DDBStreamBatchInfo": {
+                "shardId": "shard",
+                "startSequenceNumber": f"{first:021d}",
+                "endSequenceNumber": f"{last:021d}",
+                "batchSize": last - first + 1,
+                "streamArn": "arn",
+            },
+        }
+    )
+
+
+def test_orphans_go_after_a_day_and_originals_with_a_row_stay(world: World) -> None:
+    """I12, and the loser of a concurrent duplicate."""
+    kept = world.submit(b"kept", "kept").job_id
+    orphan = world.ids.job_id(world.clock.now())
+    world.objects.put_original(f"originals/{orphan}", b"x", hashlib.sha256(b"x").hexdigest())
+    world.clock.advance(24 * 3600 - 1)
+    assert world.reconcile().counts[Healed.ORPHAN_REMOVED] == 0
+    assert len(world.objects.objects) == 2
+    world.clock.advance(2)
+    young = world.ids.job_id(world.clock.now())
+    world.objects.put_original(f"originals/{young}", b"y", hashlib.sha256(b"y").hexdigest())
+    assert world.reconcile().counts[Healed.ORPHAN_REMOVED] == 1
+    assert set(world.objects.objects) == {f"originals/{kept}", f"originals/{young}"}
+    assert world.tables.snapshot is not None
+    assert world.tables.snapshot.orphans_seen_until == f"originals/{max(kept, orphan)}"
+
+
+def test_the_oldest_jobs_are_remembered_between_their_checks(world: World) -> None:
+    """SQS's age metric skips what was received three times; the row's age does not."""
+    job_id = lost_message(world)
+    world.clock.advance(301)
+    world.work_queue.faults.plan("work_queue.send", Fault.REFUSED)
+    assert world.reconcile().oldest_open_seconds(world.clock.now()) == 301
+    world.clock.advance(60)
+    report = world.reconcile()
+    assert not report.counts
+    assert report.oldest_open_seconds(world.clock.now()) == 361
+    assert report.oldest_queued_seconds(world.clock.now()) == 361
+    world.send_to_work_queue(request_for(job_id))
+    world.work()
+    report = world.reconcile()
+    assert report.oldest_open is None
+    assert report.oldest_open_seconds(world.clock.now()) == 0
