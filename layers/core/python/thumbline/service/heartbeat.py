@@ -6,8 +6,7 @@ first claim of a batch nothing is shortened: with a table that is down, short ti
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -19,13 +18,14 @@ from thumbline.domain.transitions.attempt import extend_lease
 from thumbline.ports.clock import Clock, Ids, RemainingSeconds
 from thumbline.ports.jobs import JobStore
 from thumbline.ports.queue import VisibilityChange, VisibilityControl
+from thumbline.service.pulse import Pulse, ThreadPulse
 
 VISIBILITY_MARGIN_SECONDS = 2
 """A message reappears just after its lease is over on every clock, so that its receiver can claim."""
 
 
 class Heartbeat:
-    """A context manager around one batch. Its thread is joined, or it would thaw in the next invocation."""
+    """A context manager around one batch; after it no beat runs any more."""
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class Heartbeat:
         ids: Ids,
         timings: Timings,
         remaining_seconds: RemainingSeconds,
+        new_pulse: Callable[[], Pulse] = ThreadPulse,
     ) -> None:
         self._jobs = jobs
         self._queue = queue
@@ -47,19 +48,17 @@ class Heartbeat:
         self._leased: Job | None = None
         self._lost = False
         self._begun = False
-        self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+        self._pulse = new_pulse()
+        self._lock = self._pulse.lock
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._pulse.start(self.beat, self._timings.heartbeat_seconds)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stop.set()
-        self._thread.join()
+        self._pulse.stop()
 
     def hold(self, receipt_handles: Sequence[str]) -> None:
         """Records that wait for their turn; held from the batch's first claim on."""
@@ -99,10 +98,6 @@ class Heartbeat:
             if self._leased is not None:
                 self._extend_lease(self._leased)
             self._extend_visibility()
-
-    def _run(self) -> None:
-        while not self._stop.wait(self._timings.heartbeat_seconds):
-            self.beat()
 
     def _extend_lease(self, leased: Job) -> None:
         moment = Moment(self._clock.now(), self._ids.write_id(), self._timings)

@@ -39,6 +39,7 @@ def process_batch(
         ids=worker.ids,
         timings=worker.timings,
         remaining_seconds=remaining_seconds,
+        new_pulse=worker.new_pulse,
     ) as heartbeat:
         heartbeat.hold([delivery.receipt_handle for delivery in deliveries])
         for delivery in deliveries:

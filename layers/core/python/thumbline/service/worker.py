@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,6 +13,7 @@ from thumbline.ports.jobs import JobStore
 from thumbline.ports.objects import WorkerObjects
 from thumbline.ports.queue import MessageSender, VisibilityControl
 from thumbline.ports.renderer import Renderer
+from thumbline.service.pulse import Pulse, ThreadPulse
 
 FINISHING_SECONDS = 5
 """Kept back from the function's time-out for putting thumbnails and writing the row."""
@@ -65,6 +67,7 @@ class Worker:
     jitter: Jitter
     timings: Timings
     limits: RenderLimits
+    new_pulse: Callable[[], Pulse] = ThreadPulse
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,8 @@ def _keep_snapshot(reconciler: Reconciler, report: ReconcileReport) -> None:
     """Sweeps orphans from the last pass's cursor, and writes down what this pass knows."""
     last = reconciler.snapshots.read_snapshot()
     if last is not None:
-        for job_id in {last.oldest_open, last.oldest_queued} - {None}:
-            report.meet(reconciler.jobs.get(str(job_id)))
+        for job_id in filter(None, dict.fromkeys((last.oldest_open, last.oldest_queued))):
+            report.meet(reconciler.jobs.get(job_id))
     cursor = ORIGINALS_PREFIX if last is None else last.orphans_seen_until
     with _reported(report):
         cursor = sweep_orphans(reconciler, report, cursor)

@@ -1,0 +1,43 @@
+"""What makes a batch's heart beat: a thread in Lambda, the scheduler's virtual time in a simulation."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+
+class Pulse(Protocol):
+    """One batch's beats. `lock` keeps them and the batch's own work apart."""
+
+    @property
+    def lock(self) -> AbstractContextManager[object]: ...
+
+    def start(self, beat: Callable[[], None], every_seconds: float) -> None: ...
+
+    def stop(self) -> None:
+        """When this returns, no beat runs and none will."""
+        ...
+
+
+class ThreadPulse:
+    """Joined when stopped: Lambda would freeze the thread and thaw it in the next invocation."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, beat: Callable[[], None], every_seconds: float) -> None:
+        def run() -> None:
+            while not self._stopping.wait(every_seconds):
+                beat()
+
+        self._thread = threading.Thread(target=run, name="heartbeat", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join()
