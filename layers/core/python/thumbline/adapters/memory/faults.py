@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import Protocol
 
 from thumbline.domain.errors import DependencyUnavailableError
+
+
+class Boundary(Protocol):
+    """What every effect of a twin passes through. A simulation takes its turns here."""
+
+    def around(self, dependency: str, operation: str) -> AbstractContextManager[None]:
+        """Before and after the effect, which is the body. Raises DependencyUnavailableError for a fault."""
+        ...
 
 
 class Fault(Enum):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from thumbline.adapters.memory.faults import Faults
+from thumbline.adapters.memory.due_index import MemoryDueIndex
+from thumbline.adapters.memory.faults import Boundary, Faults
 from thumbline.domain.idempotency import IdempotencyRecord
 from thumbline.domain.job import Job
 from thumbline.domain.row import Row, holds
-from thumbline.domain.schema import DUE_INDEX_SHARD, DUE_INDEX_TIME
 from thumbline.domain.snapshot import Snapshot
 from thumbline.domain.transition import Transition, apply
 
@@ -28,30 +28,42 @@ class StreamRecord:
 
 
 class MemoryTables:
-    """Behaves as DynamoDB does for the ports JobStore and AcceptanceStore. Safe from several threads."""
+    """Behaves as DynamoDB does for the ports JobStore and AcceptanceStore. Safe from several threads.
 
-    def __init__(self, faults: Faults | None = None) -> None:
+    `on_change` sees every stream record as it is written.
+    """
+
+    def __init__(
+        self,
+        faults: Boundary | None = None,
+        *,
+        index: MemoryDueIndex | None = None,
+        on_change: Callable[[StreamRecord], None] | None = None,
+    ) -> None:
         self.rows: dict[str, dict[str, Any]] = {}
         self.snapshot: Snapshot | None = None
         self.records: dict[str, IdempotencyRecord] = {}
         self.stream: list[StreamRecord] = []
-        self._faults = faults or Faults()
+        self._faults: Boundary = faults or Faults()
+        self._index = index or MemoryDueIndex()
+        self._on_change = on_change
+        self._written = 0
         self._lock = threading.RLock()
 
     def get(self, job_id: str) -> Job | None:
-        with self._lock, self._faults.around(DEPENDENCY, "get"):
+        with self._faults.around(DEPENDENCY, "get"), self._lock:
             row = self.rows.get(job_id)
         return None if row is None else Job.from_row(row)
 
     def apply(self, job_id: str, transition: Transition) -> Job:
-        with self._lock, self._faults.around(DEPENDENCY, transition.name):
+        with self._faults.around(DEPENDENCY, transition.name), self._lock:
             old = self.rows.get(job_id)
             new = apply(transition, old)
             self._put(job_id, old, new)
         return Job.from_row(new)
 
     def purge(self, job_id: str, transition: Transition) -> bool:
-        with self._lock, self._faults.around(DEPENDENCY, transition.name):
+        with self._faults.around(DEPENDENCY, transition.name), self._lock:
             old = self.rows.get(job_id)
             if old is None or not holds(transition.condition, old):
                 return False
@@ -59,27 +71,27 @@ class MemoryTables:
         return True
 
     def due(self, shard: str, now: int, limit: int) -> Sequence[str]:
-        with self._lock, self._faults.around(DEPENDENCY, "due"):
-            return self._checks(shard, 0, now)[:limit]
+        with self._faults.around(DEPENDENCY, "due"), self._lock:
+            return self._index.between(shard, 0, now, limit)
 
     def upcoming(self, shard: str, now: int, until: int, limit: int) -> Sequence[str]:
-        with self._lock, self._faults.around(DEPENDENCY, "upcoming"):
-            return self._checks(shard, now + 1, until)[:limit]
+        with self._faults.around(DEPENDENCY, "upcoming"), self._lock:
+            return self._index.between(shard, now + 1, until, limit)
 
     def read_snapshot(self) -> Snapshot | None:
-        with self._lock, self._faults.around(DEPENDENCY, "read_snapshot"):
+        with self._faults.around(DEPENDENCY, "read_snapshot"), self._lock:
             return self.snapshot
 
     def write_snapshot(self, snapshot: Snapshot) -> None:
-        with self._lock, self._faults.around(DEPENDENCY, "write_snapshot"):
+        with self._faults.around(DEPENDENCY, "write_snapshot"), self._lock:
             self.snapshot = snapshot
 
     def find_record(self, record_id: str) -> IdempotencyRecord | None:
-        with self._lock, self._faults.around(DEPENDENCY, "find_record"):
+        with self._faults.around(DEPENDENCY, "find_record"), self._lock:
             return self.records.get(record_id)
 
     def accept(self, job: Job, record: IdempotencyRecord) -> IdempotencyRecord | None:
-        with self._lock, self._faults.around(DEPENDENCY, "accept"):
+        with self._faults.around(DEPENDENCY, "accept"), self._lock:
             holder = self.records.get(record.record_id)
             if holder is not None and holder.is_live(job.created_at):
                 return None if holder.job_id == job.job_id else holder
@@ -87,19 +99,17 @@ class MemoryTables:
             self._put(job.job_id, self.rows.get(job.job_id), job.to_row())
         return None
 
-    def _checks(self, shard: str, first: int, last: int) -> list[str]:
-        found = sorted(
-            (row[DUE_INDEX_TIME], job_id)
-            for job_id, row in self.rows.items()
-            if row.get(DUE_INDEX_SHARD) == shard and first <= row.get(DUE_INDEX_TIME, -1) <= last
-        )
-        return [job_id for _, job_id in found]
-
     def _put(self, job_id: str, old: Mapping[str, Any] | None, new: dict[str, Any] | None) -> None:
         """An identical put emits no stream record."""
         if new is None:
             self.rows.pop(job_id, None)
         else:
             self.rows[job_id] = new
-        if new != old:
-            self.stream.append(StreamRecord(f"{len(self.stream) + 1:021d}", old, new))
+        if new == old:
+            return
+        self._index.change(old, new)
+        self._written += 1
+        record = StreamRecord(f"{self._written:021d}", old, new)
+        self.stream.append(record)
+        if self._on_change is not None:
+            self._on_change(record)
