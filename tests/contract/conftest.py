@@ -54,9 +54,9 @@ def _twins() -> Backend:
     return Backend(tables, tables, tables, MemoryQueue(ManualClock()), MemoryObjects())
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def moto_clients() -> Iterator[tuple[Any, Any, Any]]:
-    """Made once for this folder: a boto3 client costs more than a test."""
+    """Made once a module: a boto3 client costs more than a test."""
     with mock_aws():
         config = clients.IN_THE_BACKGROUND
         yield clients.dynamodb(config), clients.sqs(config), clients.s3(config)

@@ -1,0 +1,83 @@
+"""Pictures whose first word says what rendering them does, and the renderer that obeys it in virtual time."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from thumbline.adapters.memory.renderer import MemoryRenderer
+from thumbline.domain.errors import FailureCode, PermanentError, TransientError
+from thumbline.domain.presets import Preset
+from thumbline.ports.renderer import Rendering
+from tools.chaos.scheduler import Scheduler
+from tools.chaos.weather import Weather
+
+
+class Kind(StrEnum):
+    GOOD = "good"
+    SLOW = "slow"
+    """Takes longer than a lease; kept alive by heartbeats."""
+    HANGING = "hanging"
+    """Never ends: the renderer's own time-out ends it."""
+    FLAKY = "flaky"
+    """Crashes the decoder half of the time."""
+    POISON = "poison"
+    """Crashes the decoder every time."""
+    DEADLY = "deadly"
+    """Kills the whole process every time, as too much memory does."""
+    BROKEN = "broken"
+    """No picture: a permanent failure."""
+
+
+_SHARES = {
+    Kind.GOOD: 80,
+    Kind.SLOW: 4,
+    Kind.HANGING: 1,
+    Kind.FLAKY: 5,
+    Kind.POISON: 3,
+    Kind.DEADLY: 2,
+    Kind.BROKEN: 5,
+}
+
+
+def picture(chance: random.Random, number: int) -> bytes:
+    (kind,) = chance.choices(list(_SHARES), list(_SHARES.values()))
+    return f"{kind} {number}".encode()
+
+
+def kind_of(original: bytes) -> Kind:
+    return Kind(original.split(b" ", 1)[0].decode())
+
+
+@dataclass(slots=True)
+class ChaosRenderer:
+    scheduler: Scheduler
+    weather: Weather
+    chance: random.Random
+
+    def render(self, original: bytes, presets: Sequence[Preset], *, wall_seconds: float) -> Rendering:
+        kind = kind_of(original)
+        seconds = self._seconds(kind)
+        self.scheduler.sleep(min(seconds, wall_seconds) * 1000)
+        if seconds > wall_seconds:
+            raise TransientError(FailureCode.RENDER_TIMED_OUT, "took too long")
+        if kind is Kind.BROKEN:
+            raise PermanentError(FailureCode.NOT_AN_IMAGE, "is no picture")
+        if kind is Kind.POISON or (kind is Kind.FLAKY and self.chance.random() < 0.5):
+            raise TransientError(FailureCode.RENDER_CRASHED, "the decoder crashed")
+        if kind is Kind.DEADLY:
+            process = self.scheduler.process
+            assert process is not None
+            self.weather.kills += 1
+            process.dead = True
+            process.check(self.scheduler.now)
+        return MemoryRenderer().render(original, presets, wall_seconds=wall_seconds)
+
+    def _seconds(self, kind: Kind) -> float:
+        if kind is Kind.HANGING:
+            return 3600.0
+        if kind is Kind.SLOW:
+            return self.chance.uniform(20, 80)
+        return self.chance.uniform(0.05, 2)
