@@ -64,7 +64,7 @@ def stage_core(root: Path, staging: Path) -> Asset:
 
 def _modules(package: Path) -> list[Path]:
     found = [path for path in package.rglob("*") if path.suffix == ".py" or path.name == "py.typed"]
-    return sorted(path for path in found if path.is_file() and "__pycache__" not in path.parts)
+    return sorted(path for path in found if path.is_file())
 
 
 def _copy(source: Path, files: Iterable[Path], target: Path) -> None:

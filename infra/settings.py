@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -18,6 +19,8 @@ Authorization = Literal["AWS_IAM", "NONE"]
 
 RUNTIME_PYTHON = "3.13"
 
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+
 DEFAULT_LIMITS = RenderLimits(
     max_pixels=120_000_000,
     max_frames=1_000,
@@ -31,7 +34,8 @@ DEFAULT_LIMITS = RenderLimits(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageSettings:
-    """One stage. Raises StageError when it is open to everybody without being the local one."""
+    """One stage. Raises StageError when it is open to everybody without being the local one, or when the
+    alarm address is none."""
 
     name: str
     architecture: Architecture
@@ -42,8 +46,6 @@ class StageSettings:
     log_retention: RetentionDays
     retains_data: bool
     """Tables and bucket outlive the stack, and the tables refuse deletion."""
-    empties_bucket: bool
-    """Deleting the stack deletes the objects first (a helper function that only AWS can run)."""
     traced: bool
     """X-Ray segments for the API and the functions."""
     worker_max_concurrency: int
@@ -57,6 +59,8 @@ class StageSettings:
     """Largest picture in a request body: base64 makes 6.0 MB of it, and Lambda takes 6,291,556 bytes."""
     presets: tuple[Preset, ...] = (DEFAULT_PRESET,)
     limits: RenderLimits = DEFAULT_LIMITS
+    alarm_email: str | None = None
+    """Who is told of alarms. Given at deployment, never written down here."""
 
     def __post_init__(self) -> None:
         if self.name != "local" and (self.authorization != "AWS_IAM" or self.owner_source != "iam"):
@@ -64,6 +68,8 @@ class StageSettings:
                 f"stage {self.name!r} would answer callers that nobody authenticated:"
                 " only the stage 'local' may go without IAM authorization"
             )
+        if self.alarm_email is not None and not _EMAIL.fullmatch(self.alarm_email):
+            raise StageError(f"the alarm address {self.alarm_email!r} is not an e-mail address")
 
 
 def _dev() -> StageSettings:
@@ -75,7 +81,6 @@ def _dev() -> StageSettings:
         retention_days=365,
         log_retention=RetentionDays.TWO_WEEKS,
         retains_data=False,
-        empties_bucket=True,
         traced=True,
         # A new account may run ten functions at once; half of them are left to the others.
         worker_max_concurrency=5,
@@ -94,7 +99,6 @@ def _prod() -> StageSettings:
         retention_days=365,
         log_retention=RetentionDays.THREE_MONTHS,
         retains_data=True,
-        empties_bucket=False,
         traced=True,
         worker_max_concurrency=50,
         worker_reserved_concurrency=50,
@@ -112,7 +116,6 @@ def _local() -> StageSettings:
         retention_days=365,
         log_retention=RetentionDays.ONE_DAY,
         retains_data=False,
-        empties_bucket=False,
         traced=False,
         # Enough to overlap storage with rendering on a laptop of two cores.
         worker_max_concurrency=4,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import CfnOutput, Stack, Tags
 from constructs import Construct
 
 from infra.assets import Assets
-from infra.parts.alarms import Alarms
+from infra.parts.alarm_topic import AlarmTopic
+from infra.parts.alarms import Alarms, Watched
 from infra.parts.bucket import ImageBucket
+from infra.parts.dashboard import JobsDashboard
 from infra.parts.function import FunctionFrame
 from infra.parts.ingest_api import IngestApi
 from infra.parts.job_reconciler import JobReconciler
@@ -57,7 +59,18 @@ class ThumblineStack(Stack):
             self, "JobReconciler", frame=frame, topology=topology, tables=tables, images=images, queues=queues
         )
         rest_api = RestApi(self, "Rest", settings=settings, ingest=ingest.function)
-        Alarms(self, "Alarms", topology=topology, queues=queues)
+        watched = Watched(
+            queues=queues,
+            relay=relay.function,
+            worker=worker.function,
+            reconciler=reconciler.function,
+            api=rest_api.api,
+        )
+        topic = AlarmTopic(self, "AlarmTopic", settings=settings)
+        alarms = Alarms(self, "Alarms", topology=topology, watched=watched, topic=topic.topic)
+        JobsDashboard(self, "Dashboard", watched=watched, alarms=alarms.all)
+        for name, value in {"project": "thumbline", "stage": settings.name}.items():
+            Tags.of(self).add(name, value)
 
         for name, value in {
             "ApiUrl": rest_api.url,
@@ -69,6 +82,7 @@ class ThumblineStack(Stack):
             "UndeliveredQueueUrl": queues.undelivered.queue_url,
             "DeadLetterQueueUrl": queues.dead_letter.queue_url,
             "RelayFailureQueueUrl": queues.relay_failure.queue_url,
+            "AlarmTopicArn": topic.topic.topic_arn,
             "IngestApiFunctionName": ingest.function.function_name,
             "OutboxRelayFunctionName": relay.function.function_name,
             "ThumbnailWorkerFunctionName": worker.function.function_name,

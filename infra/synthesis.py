@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from aws_cdk import App
@@ -19,11 +20,14 @@ DEFAULT_STAGE = "dev"
 
 
 def main() -> int:
-    """Synthesizes the stage named by the context value `stage`; a failure is one sentence and status 1."""
+    """Synthesizes the stage that the context value `stage` names, with alarms going to `alarm-email`.
+
+    A failure is one sentence and status 1.
+    """
     # CDK's own template checks cost a third of every synthesis; the tests run them, strictly, on every stage.
     app = App(analytics_reporting=False, builtin_cloud_formation_validation=False)
     try:
-        settings = stage_settings(str(app.node.try_get_context("stage") or DEFAULT_STAGE))
+        settings = _settings(app)
         # CDK copies each asset while the stack is built, so the staged ones need not outlive synthesis.
         with tempfile.TemporaryDirectory(prefix="thumbline-assets-") as staging:
             ThumblineStack(app, settings=settings, assets=prepare_assets(ROOT, settings, Path(staging)))
@@ -32,6 +36,11 @@ def main() -> int:
         print(f"thumbline: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _settings(app: App) -> StageSettings:
+    settings = stage_settings(str(app.node.try_get_context("stage") or DEFAULT_STAGE))
+    return replace(settings, alarm_email=app.node.try_get_context("alarm-email") or None)
 
 
 def prepare_assets(root: Path, settings: StageSettings, staging: Path) -> Assets:

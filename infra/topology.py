@@ -88,7 +88,18 @@ class Topology:
     """A client's polling interval: most thumbnails are made within it."""
     signed_url_seconds: int = 5 * MINUTE_SECONDS
     idempotency_seconds: int = DAY_SECONDS
+
     oldest_message_alarm_seconds: int = 5 * MINUTE_SECONDS
+    oldest_open_job_alarm_seconds: int = 30 * MINUTE_SECONDS
+    """Later than every repair that needs no person: redelivery, re-publish, rescue."""
+    iterator_age_alarm_seconds: int = 5 * MINUTE_SECONDS
+    """Long before the relay gives a record up."""
+    worker_errors_alarm_count: int = 3
+    """In five minutes. One killed worker heals by itself; three are a pattern."""
+    rescues_alarm_count: int = 5
+    """In a quarter of an hour. The reconciler must not hide that the main path is broken."""
+    server_errors_alarm_count: int = 5
+    """In five minutes. Clients repeat a single 5xx under the same key."""
 
 
 _DEPLOYED_TIMINGS = Timings(
@@ -276,6 +287,12 @@ def _queue_relations(topology: Topology) -> Iterator[Relation]:
 def _stream_relations(topology: Topology) -> Iterator[Relation]:
     t = topology.timings
     yield Relation(
+        "iterator-age alarm < relay's record age, in seconds",
+        topology.iterator_age_alarm_seconds,
+        topology.relay_record_age_seconds,
+        strict=True,
+    )
+    yield Relation(
         "relay's record age < the stream's own retention, in seconds",
         topology.relay_record_age_seconds,
         STREAM_RETENTION_SECONDS,
@@ -287,14 +304,24 @@ def _stream_relations(topology: Topology) -> Iterator[Relation]:
         SCHEDULE_PERIOD_SECONDS,
         strict=True,
     )
-    # A lost message must be noticed, published again and worked on long before the job expires.
-    yield Relation(
-        "patience of queued and rescued jobs + two passes + visibility < deadline, in seconds",
+    # A lost message must be noticed, published again and worked on: before a person is called, and long before
+    # the job expires.
+    healed_seconds = (
         t.queued_patience_seconds
         + t.rescue_patience_seconds
         + 2 * SCHEDULE_PERIOD_SECONDS
-        + topology.visibility_seconds,
+        + topology.visibility_seconds
+    )
+    yield Relation(
+        "patience of queued and rescued jobs + two passes + visibility < deadline, in seconds",
+        healed_seconds,
         t.deadline_seconds,
+        strict=True,
+    )
+    yield Relation(
+        "patience of queued and rescued jobs + two passes + visibility < oldest-open-job alarm, in seconds",
+        healed_seconds,
+        topology.oldest_open_job_alarm_seconds,
         strict=True,
     )
 

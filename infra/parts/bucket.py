@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from infra.parts.acknowledged import acknowledge
 from infra.settings import StageSettings
 from thumbline.domain import schema
 
@@ -31,9 +32,32 @@ class ImageBucket(Construct):
                     abort_incomplete_multipart_upload_after=Duration.days(1),
                 )
             ],
+            # CloudFormation deletes no bucket that holds objects: `make destroy` empties it first.
             removal_policy=RemovalPolicy.RETAIN if settings.retains_data else RemovalPolicy.DESTROY,
-            auto_delete_objects=settings.empties_bucket,
         )
+        acknowledge(
+            self.bucket,
+            {
+                "AwsSolutions::AwsSolutions-S1": "No object is reachable but through our functions, which log"
+                " every job id, and by links that live for minutes. Server access logs would be a second bucket"
+                " of clients' addresses, with its own retention; an account that must audit reads records"
+                " CloudTrail data events for all of its buckets."
+            },
+        )
+
+    def accepted_prefixes(self, *arns: str) -> dict[str, str]:
+        """The findings about roles that reach every object under these prefixes."""
+        stack = Stack.of(self)
+        bucket = stack.get_logical_id(self.bucket.node.default_child)
+        prefixes = {
+            self.originals_arn: schema.ORIGINALS_PREFIX,
+            self.thumbnails_arn: schema.THUMBNAILS_PREFIX,
+        }
+        return {
+            f"AwsSolutions::AwsSolutions-IAM5[Resource::<{bucket}.Arn>/{prefixes[arn]}*]": "A key ends in its"
+            " job's id, which exists only at run time; the prefix is the narrowest name that is known before."
+            for arn in arns
+        }
 
     @property
     def originals_arn(self) -> str:

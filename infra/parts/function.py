@@ -12,7 +12,11 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.assets import Asset
+from infra.parts.acknowledged import acknowledge
 from infra.settings import RUNTIME_PYTHON, StageSettings
+
+
+ANY_RESOURCE = "AwsSolutions::AwsSolutions-IAM5[Resource::*]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +44,11 @@ class PythonFunction(Construct):
         memory_mb: int,
         extra_layers: Sequence[lambda_.ILayerVersion] = (),
         reserved_concurrency: int | None = None,
+        wide_resources: Mapping[str, str],
+        no_dead_letter_target: str,
     ) -> None:
+        """`wide_resources`: the findings about resources of `statements` that end in a wildcard, and why they do.
+        `no_dead_letter_target`: why the function itself needs none."""
         super().__init__(scope, construct_id)
         settings = frame.settings
         log_group = logs.LogGroup(
@@ -75,6 +83,30 @@ class PythonFunction(Construct):
             tracing=lambda_.Tracing.ACTIVE if settings.traced else lambda_.Tracing.DISABLED,
             # Nothing that CDK would grant by itself gets in: the statements above are the whole truth.
             role=role.without_policy_updates(),
+        )
+        self._acknowledge(role, wide_resources, no_dead_letter_target, traced=settings.traced)
+
+    def _acknowledge(
+        self, role: iam.Role, wide_resources: Mapping[str, str], no_dead_letter_target: str, *, traced: bool
+    ) -> None:
+        accepted = dict(wide_resources)
+        if traced:
+            accepted.setdefault(ANY_RESOURCE, "X-Ray's two actions cannot be restricted to a resource.")
+        acknowledge(role, accepted)
+        if accepted:
+            reason = "Every wildcard of this role is accepted by name, with its reason, as an IAM5 finding."
+            acknowledge(role, {"Serverless::Serverless-LambdaStarPermissions": reason})
+        newest = (
+            "Python 3.13 has security support until October 2029. A newer runtime follows when every locked"
+            " wheel exists for it and the tests run on it: the layers must fit the interpreter."
+        )
+        acknowledge(
+            self.function,
+            {
+                "AwsSolutions::AwsSolutions-L1": newest,
+                "Serverless::Serverless-LambdaLatestVersion": newest,
+                "Serverless::Serverless-LambdaDLQ": no_dead_letter_target,
+            },
         )
 
 

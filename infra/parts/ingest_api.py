@@ -55,4 +55,6 @@ class IngestApi(PythonFunction):
             ],
             timeout_seconds=topology.ingest_timeout_seconds,
             memory_mb=topology.function_memory_mb,
+            wide_resources=images.accepted_prefixes(images.originals_arn, images.thumbnails_arn),
+            no_dead_letter_target="API Gateway calls it synchronously: a failed call is the client's answer.",
         )

@@ -8,6 +8,7 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from infra.parts.acknowledged import acknowledge
 from infra.parts.bucket import ImageBucket
 from infra.parts.function import FunctionFrame, PythonFunction, allow
 from infra.parts.queues import Queues
@@ -16,6 +17,11 @@ from infra.topology import SCHEDULE_PERIOD_SECONDS, Topology
 from thumbline.domain import schema
 from thumbline.domain.snapshot import SNAPSHOT_KEY
 from thumbline.settings import ReconcilerSettings
+
+_NEXT_TICK = (
+    "A tick carries nothing that could be lost: the next one, a minute later, does all that this one would have"
+    " done, and an alarm on missing passes says when ticks stop."
+)
 
 
 class JobReconciler(PythonFunction):
@@ -54,7 +60,7 @@ class JobReconciler(PythonFunction):
                 # The depth of the backlog tells a lost message from one that waits its turn.
                 allow(["sqs:SendMessage", "sqs:GetQueueAttributes"], queues.work.queue_arn),
                 allow(
-                    ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
+                    ["sqs:ReceiveMessage", "sqs:DeleteMessage"],
                     queues.undelivered.queue_arn,
                     queues.relay_failure.queue_arn,
                 ),
@@ -66,17 +72,21 @@ class JobReconciler(PythonFunction):
             ],
             timeout_seconds=topology.reconciler_timeout_seconds,
             memory_mb=topology.function_memory_mb,
+            wide_resources=images.accepted_prefixes(images.originals_arn, images.thumbnails_arn),
+            no_dead_letter_target=_NEXT_TICK,
         )
         # No second try of a pass: the next one comes within the minute.
         self.function.configure_async_invoke(
             retry_attempts=0, max_event_age=Duration.seconds(SCHEDULE_PERIOD_SECONDS)
         )
-        events.Rule(
+        rule = events.Rule(
             self,
             "EveryMinute",
             schedule=events.Schedule.rate(Duration.seconds(SCHEDULE_PERIOD_SECONDS)),
             targets=[targets.LambdaFunction(self.function)],
         )
+        acknowledge(rule, {"Serverless::Serverless-EventBusDLQ": _NEXT_TICK})
+        acknowledge(self.function, {"Serverless::Serverless-LambdaAsyncFailureDestination": _NEXT_TICK})
 
 
 def _writes_the_snapshot(table_arn: str) -> iam.PolicyStatement:

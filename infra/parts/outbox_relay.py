@@ -7,7 +7,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
 from constructs import Construct
 
-from infra.parts.function import FunctionFrame, PythonFunction, allow
+from infra.parts.function import ANY_RESOURCE, FunctionFrame, PythonFunction, allow
 from infra.parts.queues import Queues
 from infra.parts.tables import Tables
 from infra.topology import Topology
@@ -59,6 +59,11 @@ class OutboxRelay(PythonFunction):
             ],
             timeout_seconds=topology.relay_timeout_seconds,
             memory_mb=topology.function_memory_mb,
+            wide_resources={
+                ANY_RESOURCE: "dynamodb:ListStreams, which Lambda calls before it reads the one stream, knows no"
+                " resource; neither do X-Ray's two actions."
+            },
+            no_dead_letter_target="Its mapping reads the stream and sends what it gives up to a queue.",
         )
         self.function.add_event_source_mapping(
             "Outbox",

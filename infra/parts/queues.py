@@ -6,6 +6,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra.parts.acknowledged import acknowledge
 from infra.topology import Topology
 
 
@@ -38,6 +39,20 @@ class Queues(Construct):
             visibility_seconds=topology.visibility_seconds,
             redrive=sqs.DeadLetterQueue(queue=self.undelivered, max_receive_count=topology.max_receive_count),
         )
+        self._acknowledge_ends()
+
+    def _acknowledge_ends(self) -> None:
+        read_by = {
+            self.undelivered: "the reconciler, each minute",
+            self.relay_failure: "the reconciler, each minute",
+            self.dead_letter: "a person, whom the first copy calls",
+        }
+        for queue, reader in read_by.items():
+            reason = f"Messages end here: the queue is read by {reader}, and nothing is sent on from it."
+            acknowledge(queue, {"Serverless::Serverless-SQSRedrivePolicy": reason})
+            if queue is not self.undelivered:
+                # It is a redrive target itself, which this rule sees.
+                acknowledge(queue, {"AwsSolutions::AwsSolutions-SQS3": reason})
 
     def _queue(
         self,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra.parts.acknowledged import acknowledge
 from infra.parts.gateway_responses import API_STAGE, add_gateway_responses
 from infra.settings import StageSettings
 
@@ -18,6 +21,10 @@ ROUTES = {
     "/{proxy+}": (),
 }
 """Paths and the methods that our function knows. Every other method reaches it, too, for its 405."""
+
+_LOGGING_POLICY = (
+    "Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs"
+)
 
 
 class RestApi(Construct):
@@ -36,6 +43,8 @@ class RestApi(Construct):
         self.api = apigateway.RestApi(
             self,
             "Api",
+            # CloudWatch names an API's metrics by this, so it must be no other stage's.
+            rest_api_name=f"thumbline-{settings.name}",
             description="Thumbline: pictures in, thumbnails out",
             endpoint_configuration=apigateway.EndpointConfiguration(types=[apigateway.EndpointType.REGIONAL]),
             # Every body reaches the function byte for byte.
@@ -70,11 +79,30 @@ class RestApi(Construct):
             self._add_route(path, methods)
         self._add_catch_all(self.api.root)
         add_gateway_responses(self.api, settings.inline_limit_bytes)
+        self._acknowledge()
 
     @property
     def url(self) -> str:
         stack = Stack.of(self)
         return f"https://{self.api.rest_api_id}.execute-api.{stack.region}.{stack.url_suffix}/{API_STAGE}"
+
+    def _acknowledge(self) -> None:
+        acknowledge(
+            self.api,
+            {
+                "AwsSolutions::AwsSolutions-APIG2": "A body is a picture, which no JSON schema describes; the"
+                " function checks key, type and size, and answers in problem documents.",
+                "AwsSolutions::AwsSolutions-APIG3": "Every caller signs with IAM credentials of this account and"
+                " the stage is throttled; a web ACL of the account's own choice can be associated by its ARN.",
+                "AwsSolutions::AwsSolutions-APIG6": "The access log has every request with its error, status and"
+                " latency. Execution logs repeat that in a group that API Gateway makes itself: without"
+                " retention, and left behind when the stack goes.",
+                "AwsSolutions::AwsSolutions-COG4": "Callers are services with IAM identities, authorized by"
+                " SigV4; there are no end users to keep in a pool.",
+                f"AwsSolutions::AwsSolutions-IAM4[{_LOGGING_POLICY}]": "What API Gateway documents for the one"
+                " role with which it writes the logs of all APIs of an account and region.",
+            },
+        )
 
     def _add_route(self, path: str, methods: tuple[str, ...]) -> None:
         resource = self.api.root
@@ -90,13 +118,41 @@ class RestApi(Construct):
     def _add_catch_all(self, resource: apigateway.IResource) -> None:
         """A resource of its own is excluded from `/{proxy+}`, and its missing methods would be a bare 403."""
         resource.add_method("ANY", self._integration)
-        resource.add_method(
+        preflight = resource.add_method(
             "OPTIONS", self._integration, authorization_type=apigateway.AuthorizationType.NONE
+        )
+        acknowledge(
+            preflight,
+            {
+                "AwsSolutions::AwsSolutions-APIG4": "A browser never signs a preflight, and its answer tells"
+                " nothing but the allowed methods and headers.",
+                "AwsSolutions::AwsSolutions-COG4": "A browser never signs a preflight.",
+            },
         )
 
 
 def _access_log_format() -> apigateway.AccessLogFormat:
-    return apigateway.AccessLogFormat.json_with_standard_fields(
-        caller=True, http_method=True, ip=True, protocol=True, request_time=True,
-        resource_path=True, response_length=True, status=True, user=True,
-    )  # fmt: skip
+    """What happened to each request, its trouble included: execution logs would be a second, larger copy."""
+    return apigateway.AccessLogFormat.custom(
+        json.dumps(
+            {
+                "request_id": "$context.requestId",
+                "time": "$context.requestTime",
+                "ip": "$context.identity.sourceIp",
+                "caller": "$context.identity.user",
+                "method": "$context.httpMethod",
+                "path": "$context.path",
+                "protocol": "$context.protocol",
+                "status": "$context.status",
+                "response_bytes": "$context.responseLength",
+                "latency_ms": "$context.responseLatency",
+                "error": "$context.error.responseType",
+                "error_message": "$context.error.message",
+                "integration_status": "$context.integration.status",
+                "integration_error": "$context.integration.error",
+                "integration_latency_ms": "$context.integration.latency",
+                "function_request_id": "$context.integration.requestId",
+                "trace": "$context.xrayTraceId",
+            }
+        )
+    )

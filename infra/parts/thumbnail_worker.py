@@ -6,6 +6,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from infra.parts.acknowledged import acknowledge
 from infra.parts.bucket import ImageBucket
 from infra.parts.function import FunctionFrame, PythonFunction, allow
 from infra.parts.queues import Queues
@@ -44,7 +45,7 @@ class ThumbnailWorker(PythonFunction):
             name="thumbnail_worker",
             environment=environment,
             statements=[
-                allow(["dynamodb:GetItem", "dynamodb:UpdateItem"], tables.jobs.table_arn),
+                allow(["dynamodb:UpdateItem"], tables.jobs.table_arn),
                 allow(["s3:GetObject"], images.originals_arn),
                 allow(["s3:PutObject"], images.thumbnails_arn),
                 _tells_a_missing_original(images.bucket.bucket_arn),
@@ -63,14 +64,23 @@ class ThumbnailWorker(PythonFunction):
             memory_mb=topology.worker_memory_mb,
             extra_layers=[imaging_layer],
             reserved_concurrency=settings.worker_reserved_concurrency,
+            wide_resources=images.accepted_prefixes(images.originals_arn, images.thumbnails_arn),
+            no_dead_letter_target="Its mapping reads a queue, whose redrive policy keeps what was not delivered.",
         )
-        self.function.add_event_source_mapping(
+        mapping = self.function.add_event_source_mapping(
             "Work",
             event_source_arn=queues.work.queue_arn,
             batch_size=topology.work_batch_size,
             report_batch_item_failures=True,
             # Not reserved concurrency alone: throttled polls would spend receive counts.
             max_concurrency=settings.worker_max_concurrency,
+        )
+        acknowledge(
+            mapping,
+            {
+                "Serverless::Serverless-LambdaEventSourceMappingDestination": "Lambda offers failure"
+                " destinations for streams only; a queue has its redrive policy."
+            },
         )
 
 

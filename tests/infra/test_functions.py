@@ -62,6 +62,15 @@ def test_the_worker_gets_the_numbers_of_the_topology(
     assert variables["THUMBLINE_WALL_SECONDS"] == str(topology.settings.limits.wall_seconds)
 
 
+@pytest.mark.parametrize(("stage", "source"), [("dev", "iam"), ("prod", "iam"), ("local", "local")])
+def test_the_owner_comes_from_the_authorizer_wherever_there_is_one(
+    stage: str, source: str, templates: dict[str, Template]
+) -> None:
+    variables = templates[stage].one(FUNCTION, "IngestApi")["Environment"]["Variables"]
+
+    assert variables["THUMBLINE_OWNER_SOURCE"] == source
+
+
 @pytest.mark.parametrize("name", HANDLERS)
 def test_runtime_architecture_and_handler(name: str, dev: Template) -> None:
     function = dev.one(FUNCTION, name)

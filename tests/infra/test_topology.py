@@ -61,6 +61,10 @@ BROKEN = {
     "patience of queued and rescued jobs + two passes + visibility < deadline": _timings(
         queued_patience_seconds=DAY_SECONDS
     ),
+    "patience of queued and rescued jobs + two passes + visibility < oldest-open-job alarm": _numbers(
+        oldest_open_job_alarm_seconds=1_200
+    ),
+    "iterator-age alarm < relay's record age": _numbers(iterator_age_alarm_seconds=3_600),
     "deadline + visibility < source retention": _numbers(work_retention_seconds=DAY_SECONDS),
     "source retention < undelivered retention": _numbers(undelivered_retention_seconds=4 * DAY_SECONDS),
     "undelivered retention <= SQS's longest": _numbers(undelivered_retention_seconds=15 * DAY_SECONDS),
