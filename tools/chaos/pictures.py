@@ -1,4 +1,4 @@
-"""Pictures whose first word says what rendering them does, and the renderer that obeys it in virtual time."""
+"""Pictures whose second word says what rendering them does, and the renderer that obeys it in virtual time."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _SHARES = {
 
 def picture(chance: random.Random, number: int) -> bytes:
     (kind,) = chance.choices(list(_SHARES), list(_SHARES.values()))
-    return f"{kind} {number}".encode()
+    return f"GIF89a {kind} {number}".encode()
 
 
 def kind_of(original: bytes) -> Kind:
-    return Kind(original.split(b" ", 1)[0].decode())
+    return Kind(original.split(b" ", 2)[1].decode())
 
 
 @dataclass(slots=True)

@@ -79,7 +79,7 @@ class Weather:
         process = self.scheduler.process
         if process is not None:
             self._strike(process)
-        self.scheduler.sleep(self.chance.randint(1, self.longest_latency_ms))
+        self.scheduler.sleep(1 + self.chance.random() * self.longest_latency_ms)
 
     def _strike(self, process: Process) -> None:
         if process.calls_left is not None and not self.is_calm:
