@@ -22,8 +22,9 @@ _POLL_SECONDS = 0.1
 class Emulator:
     """One running emulator. It keeps nothing: when it stops, its state is gone."""
 
-    def __init__(self, process: subprocess.Popen[bytes], port: int, paths: Paths) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], port: int, paths: Paths, ledger: Ledger) -> None:
         self._process = process
+        self._ledger = ledger
         self._log = paths.logs / "emulator.log"
         self.url = f"http://{LOOPBACK}:{port}"
 
@@ -40,7 +41,7 @@ class Emulator:
             environment=emulator_environment(port, paths.emulator_temporary),
             folder=paths.run,
         )
-        return cls(process, port, paths)
+        return cls(process, port, paths, ledger)
 
     def wait_until_healthy(self) -> None:
         """Raises LocalStackError when the emulator ends, or does not answer within a minute."""
@@ -67,9 +68,9 @@ class Emulator:
                 log=self._log,
             )
 
-    def reap(self) -> None:
-        """Collects the exit status once the ledger has ended the process."""
-        self._process.wait()
+    def stop(self) -> None:
+        """Ends the emulator with all its workers."""
+        self._ledger.end(self._process)
 
 
 def check_interpreter(paths: Paths) -> None:

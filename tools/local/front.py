@@ -31,8 +31,8 @@ from tools.local.gateway import (
 
 STAGE_PATH = "/v1"
 HANDLERS_AT_ONCE = 4
-"""Each call in progress costs the emulator a process of its own, some seconds of CPU to start it and 70 MB. More
-than these wait here, where on AWS they would run: twenty cold starts at once take two cores beyond the timeout."""
+"""Each call in progress costs the emulator a process, seconds of CPU to start it and 70 MB. More than these
+wait here, where on AWS they would run: twenty cold starts at once keep two cores busy beyond the timeout."""
 RETRY_AFTER_SECONDS = 2
 INTEGRATION_TIMEOUT_SECONDS = 29.0
 """API Gateway's limit for one integration; later answers are lost."""

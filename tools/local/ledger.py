@@ -22,7 +22,7 @@ from tools.local.errors import AlreadyRunningError, LocalStackError
 from tools.local.paths import Paths
 from tools.local.processes import (
     ProcessIdentity,
-    identify,
+    identify_child,
     kill,
     kill_group,
     python_processes_under,
@@ -85,8 +85,7 @@ class Ledger:
                 )
             except OSError as error:
                 raise LocalStackError(f"{command[0]} cannot be started: {error.strerror}.") from error
-        if (identity := identify(process.pid)) is not None:
-            self._append(identity)
+        self._append(identify_child(process))
         return process
 
     def end(self, process: subprocess.Popen[bytes]) -> None:

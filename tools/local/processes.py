@@ -33,6 +33,18 @@ def identify(pid: int) -> ProcessIdentity | None:
     return _identify_by_proc(pid) if _PROC.joinpath("self").exists() else _identify_by_ps(pid)
 
 
+def identify_child(child: subprocess.Popen[bytes]) -> ProcessIdentity:
+    """Who was just started. For a moment after exec the kernel shows no command yet.
+
+    A child that has ended already is known by its pid alone, which no process matches.
+    """
+    while (identity := identify(child.pid)) is None:
+        if child.poll() is not None:
+            return ProcessIdentity(child.pid, "", ())
+        time.sleep(_POLL_SECONDS)
+    return identity
+
+
 def every_process() -> Iterable[ProcessIdentity]:
     for pid in _every_pid():
         if (process := identify(pid)) is not None:

@@ -79,10 +79,13 @@ def started_stack(
         listener = bind_any() if any_port else bind_front(environ.get(PORT_VARIABLE))
         cleanup.callback(listener.close)
         url = f"http://{LOOPBACK}:{port_of(listener)}{STAGE_PATH}"
+        progress.note(f"Starting the local stack at {url}")
         ledger = Ledger(paths)
+        if paths.run.exists():
+            with progress.step("end and remove what an earlier run left behind"):
+                ledger.close()
         ledger.open()
         cleanup.callback(ledger.close)
-        progress.note(f"Starting the local stack at {url}")
         front = Front()
         cleanup.enter_context(serving(front.application(), listener, log=paths.logs / "front.log"))
         state = StackState(_ourselves(), url, False, "", str(paths.run), {})
@@ -91,8 +94,7 @@ def started_stack(
 
         with progress.step("start the emulator"):
             emulator = Emulator.start(paths, ledger)
-            cleanup.callback(emulator.reap)
-            cleanup.callback(ledger.close)
+            cleanup.callback(emulator.stop)
             emulator.wait_until_healthy()
         outputs, template = _deploy(paths, ledger, emulator, progress)
         front.target = Target(emulator.url, outputs["ApiId"], GatewayResponses.from_template(template))
@@ -109,10 +111,13 @@ def _lock(cleanup: ExitStack, paths: Paths) -> None:
         cleanup.enter_context(exclusive(paths.lock))
     except AlreadyRunningError as error:
         state = read_state(paths.state_file)
-        where = f"at {state.url} (process {state.owner.pid})" if state else "but not yet reachable"
-        raise AlreadyRunningError(
-            f"A local stack is already running {where}: use it, or stop it first."
-        ) from error
+        if state is None or not state.ready:
+            sentence = "A local stack is already starting or stopping here: try again in a moment."
+        else:
+            sentence = (
+                f"A local stack is already running at {state.url} (process {state.owner.pid}): stop it first."
+            )
+        raise AlreadyRunningError(sentence) from error
 
 
 def _deploy(

@@ -13,7 +13,14 @@ import pytest
 from tools.local.errors import AlreadyRunningError, LocalStackError
 from tools.local.ledger import Ledger, exclusive
 from tools.local.paths import Paths
-from tools.local.processes import ProcessIdentity, identify, kill, python_processes_under, wait_until_gone
+from tools.local.processes import (
+    ProcessIdentity,
+    identify,
+    identify_child,
+    kill,
+    python_processes_under,
+    wait_until_gone,
+)
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -53,9 +60,7 @@ def run(ledger: Ledger, paths: Paths, *command: str) -> subprocess.Popen[bytes]:
 
 def started_by(ledger: Ledger, paths: Paths) -> tuple[subprocess.Popen[bytes], ProcessIdentity]:
     process = run(ledger, paths)
-    identity = identify(process.pid)
-    assert identity is not None
-    return process, identity
+    return process, identify_child(process)
 
 
 def test_closing_ends_what_was_started_and_removes_the_directory(ledger: Ledger, paths: Paths) -> None:
@@ -94,8 +99,7 @@ def test_children_of_what_was_started_end_with_it(ledger: Ledger, paths: Paths) 
 
 def test_a_stranger_that_inherited_a_recorded_pid_is_spared(ledger: Ledger, start: Start) -> None:
     stranger = start()
-    identity = identify(stranger.pid)
-    assert identity is not None
+    identity = identify_child(stranger)
     ledger._append(ProcessIdentity(identity.pid, "0", identity.command))
 
     ledger.close()
@@ -108,6 +112,7 @@ def test_workers_that_outlived_the_emulator_are_ended(paths: Paths, ledger: Ledg
     script.parent.mkdir()
     script.write_text("import time; time.sleep(600)")
     worker = start(sys.executable, str(script))
+    identify_child(worker)
 
     ledger.close()
 
@@ -167,8 +172,7 @@ def test_one_lock_has_one_holder(tmp_path: Path) -> None:
 
 def test_killing_somebody_who_is_gone_is_no_kill(start: Start) -> None:
     process = start()
-    identity = identify(process.pid)
-    assert identity is not None
+    identity = identify_child(process)
     assert kill(identity)
     process.wait(timeout=30)
     assert not kill(identity)
@@ -179,6 +183,7 @@ def test_scripts_are_found_by_their_folder(tmp_path: Path, start: Start) -> None
     script.parent.mkdir()
     script.write_text("import time; time.sleep(600)")
     process = start(sys.executable, str(script))
+    identify_child(process)
 
     assert [found.pid for found in python_processes_under(tmp_path / "a")] == [process.pid]
     assert python_processes_under(tmp_path / "b") == []
@@ -188,6 +193,6 @@ def wait_for_child(pid: int) -> ProcessIdentity:
     children = Path(f"/proc/{pid}/task/{pid}/children")
     while not (listed := children.read_text().split()):
         pass
-    child = identify(int(listed[0]))
-    assert child is not None
+    while (child := identify(int(listed[0]))) is None:
+        pass
     return child

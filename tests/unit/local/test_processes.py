@@ -17,8 +17,7 @@ from tools.local import processes
 def test_without_proc_ps_tells_processes_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_PROC", Path("/nonexistent"))
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
-        identity = processes.identify(process.pid)
-        assert identity is not None
+        identity = processes.identify_child(process)
         assert identity.is_alive()
         assert process.pid in [found.pid for found in processes.every_process()]
         process.kill()
@@ -40,7 +39,28 @@ def test_a_name_with_brackets_and_blanks_is_read(tmp_path: Path) -> None:
     script.write_text(f"#!{sys.executable}\nimport time; time.sleep(600)")
     script.chmod(0o755)
     with subprocess.Popen([str(script)]) as process:
-        identity = processes.identify(process.pid)
+        identity = processes.identify_child(process)
         process.kill()
-    assert identity is not None
     assert identity.started.isdigit()
+
+
+def test_a_child_is_waited_for_until_the_kernel_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unrecorded process would outlive its stack."""
+    truth = processes.identify
+    blind_looks = [True, True]
+    monkeypatch.setattr(
+        processes, "identify", lambda pid: None if blind_looks and blind_looks.pop() else truth(pid)
+    )
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
+        identity = processes.identify_child(process)
+        process.kill()
+    assert identity.pid == process.pid
+    assert identity.command[0] == sys.executable
+
+
+def test_a_child_that_ended_at_once_matches_nobody() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+        identity = processes.identify_child(process)
+    assert (identity.pid, identity.started) == (process.pid, "")
+    assert not identity.is_alive()

@@ -14,6 +14,7 @@ from PIL import Image
 from tests.unit.local.scripted_api import FakeClock, ScriptedApi, accepted, answer, job, problem
 from tools.client import Answer
 from tools.demo.pictures import SAMPLE
+from tools.local.processes import identify_child
 from tools.soak.assassin import Assassin, workers_of
 from tools.soak.delivery import RefusedError, deliver
 from tools.soak.photos import Photo, photos, thumbnail_size
@@ -137,7 +138,9 @@ def worker(run: Path, function_name: str) -> subprocess.Popen[bytes]:
     script = run / "tmp" / f"ministack-lambda-{function_name}-x1" / "_worker.py"
     script.parent.mkdir(parents=True)
     script.write_text("import time; time.sleep(600)")
-    return subprocess.Popen([sys.executable, str(script)])
+    process = subprocess.Popen([sys.executable, str(script)])
+    identify_child(process)
+    return process
 
 
 def test_only_workers_of_the_named_function_are_killed(tmp_path: Path) -> None:
