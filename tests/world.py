@@ -15,6 +15,7 @@ from thumbline.adapters.memory.renderer import MemoryRenderer
 from thumbline.domain.job import Job, Original, accepted_job
 from thumbline.domain.messages import ImageProcessingRequested, OutgoingMessage
 from thumbline.domain.presets import DEFAULT_PRESET, Preset, RenderLimits
+from thumbline.domain.signatures import recognise
 from thumbline.domain.timings import Timings
 from thumbline.domain.transition import Moment
 from thumbline.ports.queue import ReceivedMessage
@@ -102,6 +103,8 @@ class World:
                 queued_patience_seconds=self.timings.queued_patience_seconds,
                 idempotency_seconds=86_400,
             ),
+            # The twins' pictures are any bytes.
+            screen=lambda body: body or recognise(body),
         )
 
     @property

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from functions.ingest_api import problems
-from thumbline.domain.job import Job, Status
+from thumbline.domain.job import Job, Result, Status
 from thumbline.domain.presets import DEFAULT_PRESET_NAME
+from thumbline.domain.signatures import media_type
 
 
 def job_link(job_id: str) -> str:
@@ -32,6 +33,7 @@ def job_document(job: Job) -> dict[str, Any]:
         document["finished_at"] = _timestamp(job.finished_at)
     if job.status is Status.SUCCEEDED:
         document["result"] = thumbnail_link(job.job_id, DEFAULT_PRESET_NAME)
+        document |= _picture(job.results[DEFAULT_PRESET_NAME])
         document["results"] = {
             preset: {
                 "href": thumbnail_link(job.job_id, preset),
@@ -46,6 +48,22 @@ def job_document(job: Job) -> dict[str, Any]:
     if job.status is Status.FAILED and job.failure is not None:
         document["problem"] = problems.of_failure(job.failure).to_document()
     return document
+
+
+def _picture(result: Result) -> dict[str, Any]:
+    """What the job's original is. Nothing for a job that was rendered before this was kept."""
+    if result.source_type is None:
+        return {}
+    return {
+        "original": {
+            "type": media_type(result.source_type),
+            "width": result.source_width,
+            "height": result.source_height,
+        },
+        "dominant_colour": result.dominant_colour,
+        "placeholder": result.placeholder,
+        "notes": list(result.notes),
+    }
 
 
 def _timestamp(milliseconds: int) -> str:

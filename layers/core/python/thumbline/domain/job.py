@@ -54,7 +54,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One finished thumbnail as the row points at it. Pixels, bytes, and the hex SHA-256 of the content."""
+    """One finished thumbnail as the row points at it. Pixels, bytes, and the hex SHA-256 of the content.
+
+    The rest describes the original: its type by content, its display size in pixels, its dominant colour as
+    `#rrggbb`, a ThumbHash in base 64, and sentences for the client. Older rows lack it.
+    """
 
     key: str
     sha256: str
@@ -62,13 +66,23 @@ class Result:
     height: int
     bytes: int
     type: str
+    source_type: str | None = None
+    source_width: int | None = None
+    source_height: int | None = None
+    dominant_colour: str | None = None
+    placeholder: str | None = None
+    notes: tuple[str, ...] = ()
 
     def to_record(self) -> dict[str, Any]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        record = {f.name: getattr(self, f.name) for f in fields(self)}
+        known = {name: value for name, value in record.items() if value is not None}
+        return known | {"notes": list(self.notes)}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        return cls(**record)
+        """Fields that a later version wrote are ignored: functions are not updated all at once."""
+        values = {f.name: record[f.name] for f in fields(cls) if f.name in record}
+        return cls(**values | {"notes": tuple(record.get("notes", ()))})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +187,7 @@ def accepted_job(
     queued_patience_seconds: int,
 ) -> Job:
     """A new job as acceptance writes it: QUEUED, claimable now, its first publish owed."""
+    deadline_at = now + deadline_seconds * 1000
     return Job(
         job_id=job_id,
         status=Status.QUEUED,
@@ -183,7 +198,7 @@ def accepted_job(
         sha256=original.sha256,
         presets=presets,
         created_at=now,
-        deadline_at=now + deadline_seconds * 1000,
+        deadline_at=deadline_at,
         available_at=now,
         fencing_token=0,
         attempts=0,
@@ -191,5 +206,6 @@ def accepted_job(
         outbox_seq=1,
         write_id=write_id,
         republish_count=0,
-        next_check_at=now + queued_patience_seconds * 1000,
+        # No check waits past the deadline.
+        next_check_at=min(now + queued_patience_seconds * 1000, deadline_at + 1),
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 Fit = Literal["contain", "cover"]
-OutputFormat = Literal["auto", "jpeg", "webp", "png"]
+OutputFormat = Literal["auto", "jpeg", "webp", "png", "avif"]
 
 DEFAULT_PRESET_NAME = "thumbnail"
 PRESET_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -36,10 +36,9 @@ class Preset:
             raise ValueError(f"preset {self.name}: width and height must be 1 to 4096 pixels")
         if self.fit not in ("contain", "cover"):
             raise ValueError(f"preset {self.name}: fit must be contain or cover, not {self.fit!r}")
-        if self.format not in ("auto", "jpeg", "webp", "png"):
-            raise ValueError(
-                f"preset {self.name}: format must be auto, jpeg, webp or png, not {self.format!r}"
-            )
+        if self.format not in get_args(OutputFormat):
+            choices = ", ".join(get_args(OutputFormat))
+            raise ValueError(f"preset {self.name}: format must be one of {choices}, not {self.format!r}")
         if not 1 <= self.quality <= 100:
             raise ValueError(f"preset {self.name}: quality must be 1 to 100")
 

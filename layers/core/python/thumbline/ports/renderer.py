@@ -24,12 +24,17 @@ class Thumbnail:
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """What came of one original. `width` and `height` are its display size, after orientation."""
+    """What came of one original. `width` and `height` are its display size, after orientation.
+
+    `dominant_colour`: `#rrggbb`; `placeholder`: a ThumbHash in base 64; `notes`: sentences for the client.
+    """
 
     source_format: str
     width: int
     height: int
     thumbnails: tuple[Thumbnail, ...]
+    dominant_colour: str
+    placeholder: str
     notes: tuple[str, ...] = ()
 
 

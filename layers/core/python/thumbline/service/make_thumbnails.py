@@ -7,6 +7,7 @@ from collections.abc import Callable
 from thumbline.domain.errors import FailureCode, PermanentError
 from thumbline.domain.job import Job, Result
 from thumbline.domain.keys import thumbnail_key
+from thumbline.domain.signatures import mismatch_note
 from thumbline.ports.objects import ObjectMissingError
 from thumbline.service.worker import Worker
 
@@ -26,6 +27,8 @@ def make_thumbnails(
             FailureCode.ORIGINAL_MISSING, "The original picture is no longer stored; submit it again"
         ) from error
     rendering = worker.renderer.render(original, job.presets, wall_seconds=wall_seconds)
+    mismatch = mismatch_note(job.content_type, rendering.source_format)
+    notes = rendering.notes if mismatch is None else (mismatch, *rendering.notes)
     results: dict[str, Result] = {}
     for thumbnail in rendering.thumbnails:
         if is_lost():
@@ -39,5 +42,11 @@ def make_thumbnails(
             height=thumbnail.height,
             bytes=len(thumbnail.data),
             type=thumbnail.content_type,
+            source_type=rendering.source_format,
+            source_width=rendering.width,
+            source_height=rendering.height,
+            dominant_colour=rendering.dominant_colour,
+            placeholder=rendering.placeholder,
+            notes=notes,
         )
     return results

@@ -27,7 +27,8 @@ class MemoryRenderer:
             behaviour()
         if wall_seconds <= 0:
             raise ValueError("wall_seconds must be positive")
-        return Rendering("jpeg", 640, 480, tuple(_thumbnail(original, preset) for preset in presets))
+        thumbnails = tuple(_thumbnail(original, preset) for preset in presets)
+        return Rendering("jpeg", 640, 480, thumbnails, dominant_colour="#336699", placeholder="1QcSHQRnh493")
 
 
 def _thumbnail(original: bytes, preset: Preset) -> Thumbnail:

@@ -11,7 +11,7 @@ RESERVED_BYTES = 96 << 20
 
 
 def admit(source: Source, limits: RenderLimits) -> None:
-    """Raises PermanentError: too_many_pixels, too_many_frames or too_complex (scans x megapixels)."""
+    """Raises PermanentError: too_many_pixels, too_many_frames, too_complex (scans) or truncated."""
     _admit_size(source.width, source.height, limits)
     if source.frame_box is not None:
         left, top, right, bottom = source.frame_box
@@ -27,6 +27,8 @@ def admit(source: Source, limits: RenderLimits) -> None:
             f"The JPEG stores {source.megapixels:.1f} megapixels in {source.scans} scans; "
             f"the limit is {limits.max_scan_megapixels} for megapixels times scans.",
         )
+    if source.shortfall is not None:
+        raise PermanentError(FailureCode.TRUNCATED, source.shortfall)
 
 
 def admit_memory(source: Source, decoded_pixels: int, limits: RenderLimits) -> None:

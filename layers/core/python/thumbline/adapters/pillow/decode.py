@@ -51,11 +51,12 @@ def decode(source_format: SourceFormat, source: Source, wanted: Size, memory_byt
     Raises PermanentError: corrupt, or too_complex where the data may only seem broken for want of memory.
     """
     try:
-        image = Image.open(BytesIO(source.essence), formats=(source_format.pillow_name,))
-        if image.size != _coded_size(source):
-            raise _corrupt(source_format)
+        image = _open(source_format, source)
         drafted = image.draft(None, wanted)
-        image.load()
+        with warnings.catch_warnings():
+            # Odd values in tags that do not matter; what matters was checked, or fails.
+            warnings.simplefilter("ignore", UserWarning)
+            image.load()
         check = source_format.is_complete
         complete = check is None or check(source.essence, image)
     except PermanentError:
@@ -71,11 +72,30 @@ def decode(source_format: SourceFormat, source: Source, wanted: Size, memory_byt
     if not complete:
         detail = f"The {source_format.label} is truncated: rows of the picture are missing."
         raise PermanentError(FailureCode.TRUNCATED, detail)
+    if source.crop is not None:
+        image = image.crop(source.crop)
     _, box = drafted or (None, (0, 0, *image.size))
     return Decoded(image, box[2], box[3])
 
 
+def _open(source_format: SourceFormat, source: Source) -> Image.Image:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            image = Image.open(BytesIO(source.essence), formats=(source_format.pillow_name,))
+    except (OSError, NotImplementedError) as error:
+        if source_format.code_when_not_opened is FailureCode.CORRUPT:
+            raise
+        detail = f"The {source_format.label} stores its pixels in a way that is not supported."
+        raise PermanentError(source_format.code_when_not_opened, detail) from error
+    if image.size != _coded_size(source):
+        raise _corrupt(source_format)
+    return image
+
+
 def _coded_size(source: Source) -> Size:
+    if source.decoded_size is not None:
+        return source.decoded_size
     if source.frame_box is None:
         return source.width, source.height
     left, top, right, bottom = source.frame_box

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from thumbline.adapters.pillow.source import Source
 from thumbline.domain.errors import FailureCode, PermanentError
 
-SIGNATURES = (b"GIF87a", b"GIF89a")
-
 _EXTENSION, _IMAGE, _TRAILER = 0x21, 0x2C, 0x3B
 _GRAPHIC_CONTROL = 0xF9
 _HAS_PALETTE = 0x80

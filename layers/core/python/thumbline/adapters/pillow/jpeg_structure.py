@@ -9,8 +9,6 @@ from thumbline.adapters.pillow.exif import orientation_of
 from thumbline.adapters.pillow.source import Source
 from thumbline.domain.errors import FailureCode, PermanentError
 
-SIGNATURE = b"\xff\xd8\xff"
-
 _MARKER = re.compile(rb"\xff([^\x00\xff])")
 _END_OF_SCAN = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")
 """Inside entropy-coded data, 0xFF is stuffed with 0x00, filled with 0xFF or begins a restart marker."""

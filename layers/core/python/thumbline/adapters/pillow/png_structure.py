@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from thumbline.adapters.pillow.cicp import described_colour, is_high_range
 from thumbline.adapters.pillow.exif import orientation_of
 from thumbline.adapters.pillow.source import Source
 from thumbline.domain.errors import FailureCode, PermanentError
@@ -62,6 +63,7 @@ def inspect(data: bytes) -> Source:
     frames = 0
     exif = b""
     profile: bytes | None = None
+    code_points: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
     for chunk in chunks:
         if chunk.kind == b"IDAT":
@@ -80,12 +82,18 @@ def inspect(data: bytes) -> Source:
         elif chunk.kind == b"iCCP" and not picture:
             profile = _profile(bytes(chunk.body))
             notes = () if profile else ("The colour profile is damaged and was ignored.",)
+        elif chunk.kind == b"cICP" and not picture and len(chunk.body) == 4:
+            code_points = (chunk.body[0], chunk.body[1])
         elif chunk.kind == b"eXIf":
             exif = bytes(chunk.body)
         elif chunk.kind == b"fcTL":
             frames += 1
     if not picture:
         raise PermanentError(FailureCode.CORRUPT, "The PNG has no picture data.")
+    if code_points is not None and is_high_range(code_points):
+        # W3C PNG 3, section 4.3: cICP goes before iCCP. In standard range it is ignored, as everywhere.
+        colour = described_colour(None, code_points)
+        profile, notes = colour.profile, colour.notes
     return Source(
         format_name="png",
         width=header.width,

@@ -62,6 +62,8 @@ def answer_parts(answer: Answer) -> tuple[bytes, bytes]:
             "source_format": answer.rendering.source_format,
             "width": answer.rendering.width,
             "height": answer.rendering.height,
+            "dominant_colour": answer.rendering.dominant_colour,
+            "placeholder": answer.rendering.placeholder,
             "notes": answer.rendering.notes,
             "thumbnails": [_thumbnail_record(thumbnail) for thumbnail in answer.rendering.thumbnails],
         }
@@ -125,5 +127,7 @@ def _rendering(record: dict[str, Any], body: bytes) -> Rendering:
         width=int(record["width"]),
         height=int(record["height"]),
         thumbnails=tuple(thumbnails),
+        dominant_colour=str(record["dominant_colour"]),
+        placeholder=str(record["placeholder"]),
         notes=tuple(str(note) for note in record["notes"]),
     )

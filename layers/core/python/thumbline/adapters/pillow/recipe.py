@@ -16,6 +16,7 @@ from thumbline.adapters.pillow.decode import Decoded, decode, decoded_pixels
 from thumbline.adapters.pillow.encode import encode
 from thumbline.adapters.pillow.framing import Framing, Size, display_size, frame, smallest_useful_size
 from thumbline.adapters.pillow.identify import identify
+from thumbline.adapters.pillow.impression import IMPRESSION_SIDE, dominant_colour, placeholder
 from thumbline.adapters.pillow.shrink import on_canvas, reduced
 from thumbline.adapters.pillow.source import Source
 from thumbline.domain.presets import Preset, RenderLimits
@@ -23,6 +24,9 @@ from thumbline.ports.renderer import Rendering
 
 _REDUCING_GAP = 2.0
 """Block averaging stops at twice the target, Lanczos does the rest: 3.0 is finer, and slower."""
+
+_IMPRESSION = Preset("impression", IMPRESSION_SIDE, IMPRESSION_SIDE, "contain", "png", 100)
+"""Not an output: what the dominant colour and the placeholder are computed from."""
 
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -48,16 +52,20 @@ def render(original: bytes, presets: Sequence[Preset], limits: RenderLimits) -> 
     decoded = decode(source_format, source, wanted, limits.memory_bytes)
     master = _master(decoded, source, framings)
     to_srgb = ToSrgb(source.icc_profile, {"La": "L", "RGBa": "RGB"}.get(master.image.mode, master.image.mode))
-    thumbnails = []
-    for framing in framings:
-        small = to_srgb.apply(_resampled(master, framing, stored))
-        thumbnails.append(encode(_upright(small, source.orientation), framing.preset))
+
+    def finished(framing: Framing) -> Image.Image:
+        return _upright(to_srgb.apply(_resampled(master, framing, stored)), source.orientation)
+
+    thumbnails = [encode(finished(framing), framing.preset) for framing in framings]
+    impression = finished(frame(stored, source.orientation, _IMPRESSION))
     width, height = display_size(stored, source.orientation)
     return Rendering(
         source_format=source.format_name,
         width=width,
         height=height,
         thumbnails=tuple(thumbnails),
+        dominant_colour=dominant_colour(impression),
+        placeholder=placeholder(impression),
         notes=source.notes + to_srgb.notes,
     )
 

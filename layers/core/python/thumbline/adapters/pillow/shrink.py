@@ -43,7 +43,7 @@ def on_canvas(frame: Image.Image, box: Box, canvas: tuple[int, int]) -> Image.Im
 
 
 def _levels(strip: Image.Image) -> Image.Image:
-    if strip.mode == "I;16":
+    if strip.mode in ("I;16", "I;16B"):
         strip = _high_bytes(strip)
     elif strip.mode == "1":
         strip = strip.convert("L")
@@ -55,7 +55,8 @@ def _levels(strip: Image.Image) -> Image.Image:
 
 
 def _high_bytes(strip: Image.Image) -> Image.Image:
-    """16-bit grey scaled to 8 bits (Pillow's own conversion clips); Pillow holds it little-endian."""
-    grey = Image.frombytes("L", strip.size, strip.tobytes("raw", "I;16")[1::2])
+    """16-bit grey scaled to 8 bits (Pillow's own conversion clips)."""
+    samples = strip.tobytes("raw", strip.mode)
+    grey = Image.frombytes("L", strip.size, samples[0::2] if strip.mode == "I;16B" else samples[1::2])
     grey.info = dict(strip.info)
     return grey

@@ -31,7 +31,14 @@ class Source:
     icc_profile: bytes | None = None
     frame_box: Box | None = None
     """Where the decoded frame lies on the canvas, if it does not cover it exactly."""
+    crop: Box | None = None
+    """What is shown of the decoded picture, if not all of it. Width and height are those of this box."""
+    decoded_size: tuple[int, int] | None = None
+    """What the decoder hands out, where that is neither the size above nor the frame's."""
     notes: tuple[str, ...] = ()
+    shortfall: str | None = None
+    """A sentence, where the file is shorter than the picture that it declares. Refused only after the limits
+    are checked, so that a bomb is called one."""
 
     @property
     def megapixels(self) -> float:

@@ -14,10 +14,6 @@ _DECODER_BYTES_PER_PIXEL = 12
 copies a third (measured, with the picture: 14.8 to 15.4 bytes a pixel, lossless and alpha included)."""
 
 
-def matches(data: bytes) -> bool:
-    return data[:4] == b"RIFF" and data[8:12] == b"WEBP"
-
-
 def inspect(data: bytes) -> Source:
     """Raises PermanentError: truncated (shorter than it declares), or corrupt."""
     (declared_bytes,) = struct.unpack_from("<I", data, 4)
