@@ -18,6 +18,8 @@ from tools.local.paths import Paths
 
 _QUIET = ("--no-color", "--no-notices", "--ci")
 _POLL_SECONDS = 0.2
+_NO_CAUSE = "Subprocess exited with error 1"
+"""What cdk adds after the app's own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,5 +107,6 @@ def read_outputs(path: Path) -> dict[str, str]:
 def last_complaint(log: Path) -> str:
     """The line of cdk's log that says what went wrong, as far as one can tell from outside."""
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    complaints = [line for line in lines if "Error" in line or "error" in line or "failed" in line]
+    lines = [line for line in lines if not line.endswith(_NO_CAUSE)]
+    complaints = [line for line in lines if "error" in line.lower() or "failed" in line]
     return (complaints or lines or ["it said nothing."])[-1]

@@ -28,7 +28,8 @@ def test_missing_outputs_are_an_error(tmp_path: Path) -> None:
     ("log", "expected"),
     [
         ("thumbline: the lock file is missing\n", "thumbline: the lock file is missing"),
-        ("BundleError: no wheel\n\nSubprocess exited\n", "BundleError: no wheel"),
+        ("TypeError: no\npython app.py: Subprocess exited with error 1\n", "TypeError: no"),
+        ("thumbline: no wheel\npython app.py: Subprocess exited with error 1\n", "thumbline: no wheel"),
         ("", "it said nothing."),
     ],
 )
