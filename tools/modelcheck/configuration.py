@@ -31,6 +31,8 @@ class Configuration:
     operator: bool = False
     client: bool = False
     """A client's delete, with the objects that it removes."""
+    retention: bool = False
+    """The end of a terminal row's retention may come."""
     bad_messages: bool = False
     max_visible: int = 2
     """Messages are alike: more of them than this are counted as this many."""
@@ -46,7 +48,7 @@ FAULTY_WORKERS = Configuration(
     kept_messages=True,
 )
 LOST_MESSAGES = Configuration(name="lost messages", undelivered=True, lost_records=True)
-DELETE = Configuration(name="delete", client=True)
+DELETE = Configuration(name="delete", client=True, retention=True)
 BAD_MESSAGES = Configuration(name="bad messages", bad_messages=True, deadline=True)
 TWO_PASSES = Configuration(name="two passes", workers=1, passes=2, stepwise=True, undelivered=True)
 UNRECONCILED_REDRIVE_AND_DELETE = Configuration(
@@ -61,4 +63,47 @@ CI = (
     TWO_PASSES,
     UNRECONCILED_REDRIVE_AND_DELETE,
 )
-THOROUGH = CI
+REDRIVE_AND_DELETE = Configuration(name="redrive and delete", operator=True, client=True, max_visible=1)
+REDRIVE_AND_UNDELIVERED = Configuration(
+    name="redrive and undelivered", operator=True, undelivered=True, max_visible=1
+)
+TWO_PASSES_AND_PEOPLE = Configuration(
+    name="two passes, redrive and delete",
+    workers=1,
+    passes=2,
+    stepwise=True,
+    operator=True,
+    client=True,
+    retention=True,
+    max_visible=1,
+)
+TWO_PASSES_AND_LOSSES = Configuration(
+    name="two passes, lost messages and the deadline",
+    workers=1,
+    passes=2,
+    stepwise=True,
+    undelivered=True,
+    lost_records=True,
+    deadline=True,
+)
+ONE_WORKER_AND_EVERYTHING = Configuration(
+    name="one worker and everything",
+    workers=1,
+    unknown_outcomes=True,
+    lost_records=True,
+    repeated_records=True,
+    undelivered=True,
+    deadline=True,
+    operator=True,
+    client=True,
+    max_visible=1,
+)
+
+THOROUGH = (
+    *CI,
+    REDRIVE_AND_DELETE,
+    REDRIVE_AND_UNDELIVERED,
+    TWO_PASSES_AND_PEOPLE,
+    TWO_PASSES_AND_LOSSES,
+    ONE_WORKER_AND_EVERYTHING,
+)

@@ -66,6 +66,8 @@ def _finality(name: str, before: Row, after: Row) -> Iterator[str]:
         yield f"I2: {name} changed {', '.join(sorted(changed - _BOOKKEEPING))} of a terminal row"
     if "deleted_at" in changed and name not in _ENDS_OF_LIFE:
         yield f"I2: {name} deleted a job"
+    if name == "retire" and before["next_check_at"] > CLOCK:
+        yield "I12: a job was retired before the end of its retention"
 
 
 def _tokens_and_attempts(name: str, before: Row, after: Row) -> Iterator[str]:

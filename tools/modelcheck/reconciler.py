@@ -39,6 +39,7 @@ from tools.modelcheck.rows import (
     JOB_ID,
     NOW,
     TIMINGS,
+    AbstractRow,
     Check,
     Lease,
     MaybeRow,
@@ -55,6 +56,7 @@ class Task(StrEnum):
     EXHAUST = "about to fail the job as exhausted"
     EXPIRE = "about to expire the job"
     SEND = "about to publish"
+    RETIRE = "about to end the job's retention"
     CLEAN = "about to remove the objects"
     PURGE = "about to remove the row"
     HEAL_REQUEUE = "about to requeue an undelivered job"
@@ -70,6 +72,7 @@ _REMEMBERS = {
     Task.REPUBLISH: writing.AVAILABLE | writing.REPUBLISHED,
     Task.RESCUE: writing.TOKEN,
     Task.RENEW: writing.GENERATION | writing.SEQUENCE,
+    Task.RETIRE: writing.CHECK,
     Task.CLEAN: writing.CHECK,
     Task.PURGE: writing.CHECK,
     Task.HEAL_REQUEUE: writing.TOKEN | writing.AVAILABLE,
@@ -120,7 +123,12 @@ class PassMoves:
             return
         for act in self._act(move.row, move.local):
             step = _both(move.effect.step, act.effect.step)
-            yield act._replace(label=f"{move.label}; {act.label}", effect=act.effect._replace(step=step))
+            yield act._replace(
+                label=f"{move.label}; {act.label}",
+                effect=act.effect._replace(step=step),
+                fair=move.fair and act.fair,
+                after_late_workers=move.after_late_workers,
+            )
 
     def _look(self, row: MaybeRow) -> Iterator[PassMove]:
         yield from self._look_at_due_row(row)
@@ -132,19 +140,25 @@ class PassMoves:
     def _look_at_due_row(self, row: MaybeRow) -> Iterator[PassMove]:
         if row is None or row.check is Check.NEVER:
             return
-        if not row.is_open and not row.deleted:
-            return  # the end of retention is far beyond everything here
+        if not (row.is_open or row.deleted or self._configuration.retention):
+            return
         due = replace(described_job(row), next_check_at=NOW - AGES_MS)
         task = {
             Treatment.REPUBLISH: Task.REPUBLISH,
             Treatment.RESCUE: Task.RESCUE,
             Treatment.EXHAUST: Task.EXHAUST,
             Treatment.EXPIRE: Task.EXPIRE,
+            Treatment.RETIRE: Task.RETIRE,
             Treatment.PURGE: Task.CLEAN,
         }.get(checkup.diagnose(due, CLOCK, TIMINGS, 0).treatment)
         if task is not None:
-            late = row.check is Check.LATE
-            yield Move("the reconciler reads the due row", row, Pass(task), after_late_workers=late)
+            yield Move(
+                "the reconciler reads the due row",
+                row,
+                Pass(task),
+                fair=task is not Task.RETIRE,
+                after_late_workers=row.check is Check.LATE,
+            )
 
     def look_at_undelivered(self, row: MaybeRow) -> Iterator[PassMove]:
         job = job_of(row)
@@ -191,7 +205,8 @@ class PassMoves:
                 yield from self.write(row, one)
 
     def write(self, row: MaybeRow, one: Pass) -> Iterator[PassMove]:
-        written = write(row, self._transition(row, one))
+        as_due = _due(row, one) if row is not None and one.task is Task.RETIRE else row
+        written = write(as_due, self._transition(as_due, one))
         label = f"the reconciler, {one.task}, writes"
         if isinstance(written, Refused):
             yield self._stop(f"the reconciler, {one.task}, was overtaken", row, one)
@@ -210,6 +225,8 @@ class PassMoves:
                 return lambda: recovery.rescue(seen, MOMENT)
             case Task.HEAL_REQUEUE:
                 return lambda: recovery.requeue(seen, MOMENT)
+            case Task.RETIRE:
+                return lambda: deletion.retire(seen, MOMENT)
             case Task.RENEW:
                 owing = seen if owes_copy(seen) else replace(seen, status=Status.QUEUED)
                 return lambda: recovery.owe_again(owing, MOMENT)
@@ -221,7 +238,7 @@ class PassMoves:
         label = "the reconciler removes the row"
         if row is None:
             return Move("the reconciler finds the row gone", row, IDLE)
-        due = row if row.check is Check.NEVER else row._replace(check=Check.SOON)
+        due = _due(row, one)
         seen = _as_read(due, one.changed)
         if not purged(due, deletion.purge(seen, MOMENT)):
             return Move("the reconciler leaves the row, which has changed", row, IDLE)
@@ -242,6 +259,13 @@ class PassMoves:
             written.changed,
             violation=written.violation,
         )
+
+
+def _due(row: AbstractRow, one: Pass) -> AbstractRow:
+    """The row with its check due, as the pass has read it; a check that was set since is not due yet."""
+    if row.check is Check.NEVER or one.changed & writing.CHECK:
+        return row
+    return row._replace(check=Check.SOON)
 
 
 def _as_read(row: MaybeRow, changed: int) -> Job:

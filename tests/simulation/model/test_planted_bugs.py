@@ -34,6 +34,9 @@ REDRIVE = Configuration(name="redrive", operator=True, max_visible=1)
 DELETE = Configuration(name="delete", client=True, max_visible=1)
 BOTH = Configuration(name="both", workers=1, operator=True, client=True, max_visible=1)
 STEPWISE = Configuration(name="stepwise", stepwise=True)
+RETENTION = Configuration(
+    name="retention", workers=1, stepwise=True, operator=True, client=True, retention=True, max_visible=1
+)
 BAD_MESSAGE = Configuration(name="bad message", bad_messages=True)
 
 Build = Callable[..., Transition]
@@ -107,6 +110,7 @@ CONDITIONS = [
     Dropped(unleased, "expire", "lease_expires_at", DEADLINE, "I7: expire took a live attempt away"),
     Dropped(unleased, "reject_message", "lease_expires_at", BAD_MESSAGE, "I7: reject_message took a live"),
     Dropped(recovery, "rescue", "lease_expires_at", STEPWISE, "I7: rescue took a live attempt away"),
+    Dropped(deletion, "retire", "next_check_at", RETENTION, "I12: a job was retired before the end"),
     Dropped(redrive, "redrive", "generation", REDRIVE, "I9: a redrive of generation 1 reopened generation 2"),
     Dropped(redrive, "redrive", "deleted_at", BOTH, "I2: a deleted row reopened"),
 ]
