@@ -13,9 +13,11 @@ MADE := .venv .venv-emulator node_modules .setup.lock .local cdk.out out layers/
 export THUMBLINE_IMAGES := $(value IMAGE)
 export THUMBLINE_STAGE := $(value STAGE)
 export PYTHON
+# Where a shell forbids bytecode, every process would compile the CDK and the SDK anew.
+export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPATH := $(CURDIR):$(CURDIR)/layers/core/python
 
-.PHONY: help setup demo local local-url test check lint types imports soak synth deploy destroy lock clean
+.PHONY: help setup demo local local-url test check lint types imports soak modelcheck synth deploy destroy lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -50,6 +52,9 @@ imports: setup ## the dependency rule
 
 soak: setup ## send many photos at once (N=200 CLIENTS=8; KILL=1 kills workers meanwhile)
 	@exec $(PY) -m tools.soak --jobs "$(N)" --clients "$(CLIENTS)" $(if $(filter-out 0,$(KILL)),--kill)
+
+modelcheck: setup ## search the job protocol's states for violations (some minutes)
+	@exec $(PY) -m tools.modelcheck
 
 synth: setup ## write the CloudFormation template to cdk.out (STAGE=dev)
 	@$(CDK) synth --quiet --context "stage=$$THUMBLINE_STAGE"
