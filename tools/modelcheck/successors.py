@@ -115,7 +115,7 @@ class Successors:
     def broken(self, state: Numbered) -> str | None:
         """The invariant that this state breaks."""
         verdict = self._verdicts[state[_ROW] << SHIFT | state[_BROKER]]
-        if verdict is not MESSAGE_HELD:
+        if verdict != MESSAGE_HELD:
             return verdict
         if any(self._messages_of_workers[number] for number in state[self._workers]):
             return None
