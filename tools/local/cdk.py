@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from tools.local.paths import Paths
 
 _QUIET = ("--no-color", "--no-notices", "--ci")
 _POLL_SECONDS = 0.2
+_RESOURCE_FAILED = re.compile(r"\| (CREATE|UPDATE|DELETE)_FAILED ")
 _NO_CAUSE = "Subprocess exited with error 1"
 """What cdk adds after the app's own words."""
 
@@ -107,6 +109,9 @@ def read_outputs(path: Path) -> dict[str, str]:
 def last_complaint(log: Path) -> str:
     """The line of cdk's log that says what went wrong, as far as one can tell from outside."""
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    if failed := [line for line in lines if _RESOURCE_FAILED.search(line)]:
+        # Whatever comes after the first failed resource follows from it.
+        return failed[0].rpartition("|")[2].strip()
     lines = [line for line in lines if not line.endswith(_NO_CAUSE)]
     complaints = [line for line in lines if "error" in line.lower() or "failed" in line]
     return (complaints or lines or ["it said nothing."])[-1]

@@ -30,6 +30,12 @@ def test_missing_outputs_are_an_error(tmp_path: Path) -> None:
         ("thumbline: the lock file is missing\n", "thumbline: the lock file is missing"),
         ("TypeError: no\npython app.py: Subprocess exited with error 1\n", "TypeError: no"),
         ("thumbline: no wheel\npython app.py: Subprocess exited with error 1\n", "thumbline: no wheel"),
+        (
+            "S | 1/9 | 9:21 | CREATE_FAILED | AWS::X | Alarm/Old (Old1) Metrics is not supported.\n"
+            "S | 1/9 | 9:21 | ROLLBACK_COMPLETE | AWS::Stack | S Rollback complete\n"
+            "DeploymentError: Resource updates failed:\n",
+            "Alarm/Old (Old1) Metrics is not supported.",
+        ),
         ("", "it said nothing."),
     ],
 )
