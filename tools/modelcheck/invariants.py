@@ -47,9 +47,16 @@ def _broken_by(name: str, before: Row, after: Row, owns: bool, asked: int | None
         if "expires_at" in after:
             yield "an open row has an expiry: the table would drop it"
         if "next_check_at" not in after or "check_shard" not in after:
-            yield "I8: an open row has no due check: the reconciler would never see it"
+            yield "I1: an open row has no due check: the reconciler would never see it"
+        elif after["next_check_at"] > _latest_check(after):
+            yield "I1: an open row is not checked by its deadline, or its lease's end"
     if after["status"] == "SUCCEEDED" and "results" not in after:
         yield "I3: a job succeeded without results"
+
+
+def _latest_check(row: Row) -> int:
+    lease_over = row.get("lease_expires_at", 0) + TIMINGS.skew_seconds * 1000
+    return int(max(row["deadline_at"], lease_over)) + 1
 
 
 def _finality(name: str, before: Row, after: Row) -> Iterator[str]:

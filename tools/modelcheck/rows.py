@@ -102,7 +102,7 @@ _BASE = accepted_job(
     queued_patience_seconds=TIMINGS.queued_patience_seconds,
 ).to_row()
 
-_CHECK_TIMES = {Check.SOON: NOW, Check.LATE: NOW + LATER_MS}
+_CHECK_TIMES = {Check.SOON: NOW, Check.LATE: NOW + AGES_MS}
 _LEASE_TIMES = {Lease.LIVE: NOW, Lease.DEAD: NOW - AGES_MS}
 _FAILURE = Failure(FailureCode.CORRUPT, "damaged", retryable=False)
 _EXHAUSTED = Failure(FailureCode.ATTEMPTS_EXHAUSTED, "tried", retryable=True)

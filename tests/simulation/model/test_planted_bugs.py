@@ -31,6 +31,7 @@ UNKNOWN = Configuration(name="unknown outcomes", unknown_outcomes=True)
 DEADLINE = Configuration(name="deadline", deadline=True)
 LOST = Configuration(name="lost", workers=1, undelivered=True, lost_records=True)
 REDRIVE = Configuration(name="redrive", operator=True, max_visible=1)
+LATE_REDRIVE = Configuration(name="late redrive", workers=1, operator=True, deadline=True, max_visible=1)
 DELETE = Configuration(name="delete", client=True, max_visible=1)
 BOTH = Configuration(name="both", workers=1, operator=True, client=True, max_visible=1)
 STEPWISE = Configuration(name="stepwise", stepwise=True)
@@ -108,6 +109,7 @@ CONDITIONS = [
         unleased, "exhaust_abandoned", "attempts", REDRIVE, "I9: a job failed as exhausted with attempts"
     ),
     Dropped(unleased, "expire", "lease_expires_at", DEADLINE, "I7: expire took a live attempt away"),
+    Dropped(unleased, "expire", "deadline_at", LATE_REDRIVE, "I9: a job expired before its deadline"),
     Dropped(unleased, "reject_message", "lease_expires_at", BAD_MESSAGE, "I7: reject_message took a live"),
     Dropped(recovery, "rescue", "lease_expires_at", STEPWISE, "I7: rescue took a live attempt away"),
     Dropped(deletion, "retire", "next_check_at", RETENTION, "I12: a job was retired before the end"),
@@ -127,12 +129,14 @@ def test_a_dropped_condition_is_found(dropped: Dropped, monkeypatch: pytest.Monk
 CHANGES = [
     Dropped(attempt, "claim", "fencing_token", PLAIN, "I5: a claim did not get a token of its own"),
     Dropped(attempt, "claim", "attempts", PLAIN, "I5: a claim did not count as an attempt"),
+    Dropped(attempt, "complete", "results", PLAIN, "I3: a job succeeded without results"),
     Dropped(attempt, "exhaust", "outbox_seq", PLAIN, "I9: an exhausted job has no annotated copy"),
     Dropped(unleased, "exhaust_abandoned", "outbox_seq", PLAIN, "I9: an exhausted job has no annotated copy"),
     Dropped(recovery, "requeue", "outbox_seq", LOST, "I10: an open job has no message"),
     Dropped(redrive, "redrive", "outbox_seq", REDRIVE, "I10: an open job has no message"),
     Dropped(redrive, "redrive", "attempts", REDRIVE, "I9: a redrive without fresh attempts"),
     Dropped(redrive, "redrive", "deadline_at", REDRIVE, "I9: a redrive without a fresh deadline"),
+    Dropped(redrive, "redrive", "next_check_at", REDRIVE, "I1: an open row is not checked by its deadline"),
     Dropped(redrive, "redrive", "expires_at", REDRIVE, "an open row has an expiry"),
     Dropped(redrive, "redrive", "trace", REDRIVE, "I2: a redrive without an audit entry"),
     Dropped(

@@ -11,7 +11,7 @@ from thumbline.domain import checkup
 from thumbline.domain.checkup import Delivery, RefusedClaim
 from tools.modelcheck.__main__ import main
 from tools.modelcheck.configuration import CI, THOROUGH, Configuration
-from tools.modelcheck.graph import DRAINED, Graph
+from tools.modelcheck.graph import DRAINED, STARTABLE, SUCCEEDED, Graph
 from tools.modelcheck.run import run
 
 TINY = Configuration(name="tiny", workers=1, crashes=False)
@@ -78,6 +78,17 @@ def test_a_state_that_cannot_drain_is_found() -> None:
         ("I8: no drained terminal state is reachable", 2),
         ("I8: a job that never completes never ends", 2),
     ]
+
+
+def test_a_startable_job_that_cannot_succeed_is_found() -> None:
+    graph = Graph()
+    for marks in (STARTABLE, STARTABLE, SUCCEEDED | DRAINED, DRAINED):
+        graph.add_state(marks)
+    graph.add_edge(0, 2, completes=True)
+    graph.add_edge(0, 3, completes=False)
+    graph.add_edge(1, 3, completes=False)
+
+    assert list(graph.unfulfilled()) == [("I8: a job with attempts left can no longer succeed", 1)]
 
 
 def _states(lines: list[str]) -> int:
