@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from tools.client import ImageApi, NoAnswerError
 from tools.local.assembly import Assembly, AssemblyCache, inputs_digest
@@ -99,7 +100,7 @@ def started_stack(
         outputs, template = _deploy(paths, ledger, emulator, progress)
         front.target = Target(emulator.url, outputs["ApiId"], GatewayResponses.from_template(template))
         with progress.step("first request through the front"):
-            _prove(url)
+            _prove(url, log=paths.logs / "emulator.log")
         state = StackState(state.owner, url, True, emulator.url, str(paths.run), outputs)
         state.write(paths.state_file)
         progress.note(f"Ready after {progress.elapsed_seconds():.1f} s: {url}")
@@ -152,7 +153,7 @@ def _synthesize(cdk: Cdk, cache: AssemblyCache, emulator: Emulator, progress: Pr
         cache.confirm(digest)
 
 
-def _prove(url: str) -> None:
+def _prove(url: str, *, log: Path) -> None:
     """Raises LocalStackError unless an unknown job is answered as our API answers it: a 404 problem."""
     with ImageApi(url) as api:
         try:
@@ -161,7 +162,8 @@ def _prove(url: str) -> None:
             raise LocalStackError(f"The front does not answer: {error}.") from error
     if answer.status != 404 or answer.problem is None:
         raise LocalStackError(
-            f"The deployed API answered the first request with {answer.status}: {answer.text[:300]}"
+            f"The API answered the first request with {answer.problem or answer.status} instead of a missing job.",
+            log=log,
         )
 
 
