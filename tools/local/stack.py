@@ -162,7 +162,7 @@ def _prove(url: str, *, log: Path) -> None:
             raise LocalStackError(f"The front does not answer: {error}.") from error
     if answer.status != 404 or answer.problem is None:
         raise LocalStackError(
-            f"The API answered the first request with {answer.problem or answer.status} instead of a missing job.",
+            f"The API answered the first request with {answer.problem or answer.status}.",
             log=log,
         )
 
