@@ -1,4 +1,4 @@
-"""The CDK app: `cdk synth --context stage=dev|prod|local`."""
+"""The CDK app: `cdk synth --context stage=dev|prod|local [--context alarm-email=ADDRESS]`."""
 
 from __future__ import annotations
 

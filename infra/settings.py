@@ -57,6 +57,12 @@ class StageSettings:
     api_burst_limit: int
     inline_limit_bytes: int = 4_500_000
     """Largest picture in a request body: base64 makes 6.0 MB of it, and Lambda takes 6,291,556 bytes."""
+    upload_limit_bytes: int = 100_000_000
+    """Largest picture that goes straight to the bucket."""
+    owner_requests_per_second: int = 50
+    """What one owner may ask for; half of what the smallest stage admits at its busiest."""
+    owner_open_jobs: int = 1_000
+    """What one owner may have waiting, so that nobody fills the queue for all."""
     presets: tuple[Preset, ...] = (DEFAULT_PRESET,)
     limits: RenderLimits = DEFAULT_LIMITS
     alarm_email: str | None = None
@@ -122,6 +128,9 @@ def _local() -> StageSettings:
         worker_reserved_concurrency=None,
         api_rate_limit=500,
         api_burst_limit=1_000,
+        # One owner stands for all clients.
+        owner_requests_per_second=500,
+        owner_open_jobs=10_000,
         # Within the local stage's shorter function timeout.
         limits=replace(DEFAULT_LIMITS, wall_seconds=15),
     )

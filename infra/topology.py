@@ -304,7 +304,7 @@ def _stream_relations(topology: Topology) -> Iterator[Relation]:
         SCHEDULE_PERIOD_SECONDS,
         strict=True,
     )
-    # A lost message must be noticed, published again and worked on: before a person is called, and long before
+    # A lost message must be noticed, published again and worked on before a person is called, and long before
     # the job expires.
     healed_seconds = (
         t.queued_patience_seconds

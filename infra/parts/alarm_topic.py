@@ -41,8 +41,8 @@ class AlarmTopic(Construct):
             acknowledge(
                 subscription,
                 {
-                    "Serverless::Serverless-SNSRedrivePolicy": "An e-mail that the provider refuses would wait"
-                    " in a queue that nobody reads; the alarm itself stays visible in CloudWatch."
+                    "Serverless::Serverless-SNSRedrivePolicy": "An e-mail that is refused would wait"
+                    " in a queue that nobody reads; the alarm stays visible in CloudWatch."
                 },
             )
 

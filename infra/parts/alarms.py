@@ -100,7 +100,7 @@ class Alarms(Construct):
         self._alarm(
             "WorkerThrottles",
             measures.throttles(watched.worker),
-            description="Lambda refuses to run workers: the account's or the function's concurrency is spent.",
+            description="Lambda refuses to run workers: the account's or the worker's concurrency is spent.",
             threshold=1,
             periods=5,
             breaching=3,
@@ -113,8 +113,8 @@ class Alarms(Construct):
             description="A job has spent all its attempts: look at its copy in the dead-letter queue.",
             threshold=1,
         )
-        # The reconciler holds what it cannot heal, so most of the time such a message is in flight; and what it
-        # heals within the minute may never be counted as visible.
+        # What the reconciler cannot heal it holds, so it is mostly in flight; what it heals within the minute
+        # may never be counted as visible.
         self._alarm(
             "FirstUndelivered",
             measures.total(
@@ -133,7 +133,7 @@ class Alarms(Construct):
                 waiting=measures.visible(queues.relay_failure),
                 held=measures.in_flight(queues.relay_failure),
             ),
-            description="The relay gave up on a stream record: the reconciler publishes what it held, or cannot.",
+            description="The relay gave up on a stream record: the reconciler publishes what it held.",
             threshold=1,
         )
 

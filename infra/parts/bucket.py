@@ -9,6 +9,7 @@ from constructs import Construct
 from infra.parts.acknowledged import acknowledge
 from infra.settings import StageSettings
 from thumbline.domain import schema
+from thumbline.domain.uploads import UPLOADS_PREFIX
 
 
 class ImageBucket(Construct):
@@ -30,7 +31,9 @@ class ImageBucket(Construct):
                 s3.LifecycleRule(
                     id="abort-unfinished-uploads",
                     abort_incomplete_multipart_upload_after=Duration.days(1),
-                )
+                ),
+                # A committed upload has been copied, and an abandoned one nobody wants.
+                s3.LifecycleRule(id="forget-uploads", prefix=UPLOADS_PREFIX, expiration=Duration.days(1)),
             ],
             # CloudFormation deletes no bucket that holds objects: `make destroy` empties it first.
             removal_policy=RemovalPolicy.RETAIN if settings.retains_data else RemovalPolicy.DESTROY,
@@ -39,7 +42,7 @@ class ImageBucket(Construct):
             self.bucket,
             {
                 "AwsSolutions::AwsSolutions-S1": "No object is reachable but through our functions, which log"
-                " every job id, and by links that live for minutes. Server access logs would be a second bucket"
+                " every job id, and by links that live for minutes. Server access logs would be one more,"
                 " of clients' addresses, with its own retention; an account that must audit reads records"
                 " CloudTrail data events for all of its buckets."
             },
@@ -62,6 +65,10 @@ class ImageBucket(Construct):
     @property
     def originals_arn(self) -> str:
         return self.bucket.arn_for_objects(f"{schema.ORIGINALS_PREFIX}*")
+
+    @property
+    def uploads_arn(self) -> str:
+        return self.bucket.arn_for_objects(f"{UPLOADS_PREFIX}*")
 
     @property
     def thumbnails_arn(self) -> str:

@@ -1,4 +1,4 @@
-"""One dashboard that reads from top to bottom as a job lives: accepted, published, worked on, ended, repaired."""
+"""One dashboard, from top to bottom as a job lives: accepted, published, worked on, ended, repaired."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JobsDashboard(Construct):
         self._accepted(watched)
         self._published(watched)
         self._worked_on(watched)
-        self._ended(watched)
+        self._ended()
         self._repaired(watched)
 
     def _accepted(self, watched: Watched) -> None:
@@ -47,7 +47,8 @@ class JobsDashboard(Construct):
                     for statistic in ("p50", "p99")
                 ],
                 "Jobs": [
-                    measures.emitted(name, "ingest_api") for name in (names.JOBS_ACCEPTED, names.JOBS_REPLAYED)
+                    measures.emitted(name, "ingest_api")
+                    for name in (names.JOBS_ACCEPTED, names.JOBS_REPLAYED)
                 ],
             },
         )
@@ -73,7 +74,10 @@ class JobsDashboard(Construct):
         self._row(
             "3 · Worked on: a message waits, a worker renders",
             {
-                "Work queue": [measures.visible(watched.queues.work), measures.in_flight(watched.queues.work)],
+                "Work queue": [
+                    measures.visible(watched.queues.work),
+                    measures.in_flight(watched.queues.work),
+                ],
                 "Age of the oldest message, s": [measures.oldest_message(watched.queues.work)],
                 "Workers at once": [
                     worker.metric(
@@ -95,7 +99,7 @@ class JobsDashboard(Construct):
             },
         )
 
-    def _ended(self, watched: Watched) -> None:
+    def _ended(self) -> None:
         self._row(
             "4 · Ended: every job, one way or the other",
             {

@@ -15,7 +15,6 @@ from infra.assets import Asset
 from infra.parts.acknowledged import acknowledge
 from infra.settings import RUNTIME_PYTHON, StageSettings
 
-
 ANY_RESOURCE = "AwsSolutions::AwsSolutions-IAM5[Resource::*]"
 
 
@@ -47,8 +46,8 @@ class PythonFunction(Construct):
         wide_resources: Mapping[str, str],
         no_dead_letter_target: str,
     ) -> None:
-        """`wide_resources`: the findings about resources of `statements` that end in a wildcard, and why they do.
-        `no_dead_letter_target`: why the function itself needs none."""
+        """`wide_resources`: the findings about resources of `statements` that end in a wildcard, and why they
+        do. `no_dead_letter_target`: why the function itself needs none."""
         super().__init__(scope, construct_id)
         settings = frame.settings
         log_group = logs.LogGroup(

@@ -19,8 +19,8 @@ from thumbline.domain.snapshot import SNAPSHOT_KEY
 from thumbline.settings import ReconcilerSettings
 
 _NEXT_TICK = (
-    "A tick carries nothing that could be lost: the next one, a minute later, does all that this one would have"
-    " done, and an alarm on missing passes says when ticks stop."
+    "A tick carries nothing that could be lost: the next one, a minute later, does all that this one would"
+    " have done, and an alarm on missing passes says when ticks stop."
 )
 
 

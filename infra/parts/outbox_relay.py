@@ -60,8 +60,8 @@ class OutboxRelay(PythonFunction):
             timeout_seconds=topology.relay_timeout_seconds,
             memory_mb=topology.function_memory_mb,
             wide_resources={
-                ANY_RESOURCE: "dynamodb:ListStreams, which Lambda calls before it reads the one stream, knows no"
-                " resource; neither do X-Ray's two actions."
+                ANY_RESOURCE: "dynamodb:ListStreams, which Lambda calls before it reads the one stream, has"
+                " no resource to name; neither have X-Ray's two actions."
             },
             no_dead_letter_target="Its mapping reads the stream and sends what it gives up to a queue.",
         )

@@ -92,14 +92,14 @@ class RestApi(Construct):
             {
                 "AwsSolutions::AwsSolutions-APIG2": "A body is a picture, which no JSON schema describes; the"
                 " function checks key, type and size, and answers in problem documents.",
-                "AwsSolutions::AwsSolutions-APIG3": "Every caller signs with IAM credentials of this account and"
-                " the stage is throttled; a web ACL of the account's own choice can be associated by its ARN.",
-                "AwsSolutions::AwsSolutions-APIG6": "The access log has every request with its error, status and"
-                " latency. Execution logs repeat that in a group that API Gateway makes itself: without"
+                "AwsSolutions::AwsSolutions-APIG3": "Every caller signs with IAM credentials of this account,"
+                " and the stage is throttled; a web ACL of the account's own can be associated by the ARN.",
+                "AwsSolutions::AwsSolutions-APIG6": "The access log has every request with its status and its"
+                " error. Execution logs repeat that in a group that API Gateway makes itself: without"
                 " retention, and left behind when the stack goes.",
                 "AwsSolutions::AwsSolutions-COG4": "Callers are services with IAM identities, authorized by"
                 " SigV4; there are no end users to keep in a pool.",
-                f"AwsSolutions::AwsSolutions-IAM4[{_LOGGING_POLICY}]": "What API Gateway documents for the one"
+                f"AwsSolutions::AwsSolutions-IAM4[{_LOGGING_POLICY}]": "API Gateway's own advice for the one"
                 " role with which it writes the logs of all APIs of an account and region.",
             },
         )
@@ -125,8 +125,7 @@ class RestApi(Construct):
             preflight,
             {
                 "AwsSolutions::AwsSolutions-APIG4": "A browser never signs a preflight, and its answer tells"
-                " nothing but the allowed methods and headers.",
-                "AwsSolutions::AwsSolutions-COG4": "A browser never signs a preflight.",
+                " nothing but the allowed methods and headers."
             },
         )
 

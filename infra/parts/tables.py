@@ -1,4 +1,4 @@
-"""The jobs table, whose stream is the outbox, and the table of idempotency records."""
+"""The jobs table, whose stream is the outbox, the table of idempotency records, and the access table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
 from infra.settings import StageSettings
-from thumbline.domain import schema
+from thumbline.domain import access, schema
 
 
 class Tables(Construct):
@@ -53,6 +53,22 @@ class Tables(Construct):
             deletion_protection=settings.retains_data,
             removal_policy=removal,
         )
+
+        self.access = dynamodb.Table(
+            self,
+            "Access",
+            partition_key=_text(access.ACCESS_KEY),
+            time_to_live_attribute=access.ACCESS_TTL,
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            encryption=dynamodb.TableEncryption.AWS_MANAGED,
+            point_in_time_recovery_specification=_recovery(),
+            deletion_protection=settings.retains_data,
+            removal_policy=removal,
+        )
+
+    @property
+    def owner_index_arn(self) -> str:
+        return f"{self.jobs.table_arn}/index/{schema.OWNER_INDEX}"
 
     @property
     def jobs_stream_arn(self) -> str:

@@ -65,7 +65,7 @@ class ThumbnailWorker(PythonFunction):
             extra_layers=[imaging_layer],
             reserved_concurrency=settings.worker_reserved_concurrency,
             wide_resources=images.accepted_prefixes(images.originals_arn, images.thumbnails_arn),
-            no_dead_letter_target="Its mapping reads a queue, whose redrive policy keeps what was not delivered.",
+            no_dead_letter_target="Its mapping reads a queue, whose redrive policy keeps the undelivered.",
         )
         mapping = self.function.add_event_source_mapping(
             "Work",

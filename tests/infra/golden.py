@@ -1,4 +1,4 @@
-"""`make golden`: writes the synthesized templates, and every IAM statement, to the files that reviews read."""
+"""`make golden`: writes the synthesized templates, and every IAM statement, to files that reviewers read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.infra.synthesis import synthesize
+from tests.infra.synthesis import synthesize_templates
 from tests.infra.template import Template
 
 FOLDER = Path(__file__).parent / "golden"
@@ -63,7 +63,7 @@ def _text(document: Any) -> str:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        files = golden_files(synthesize(Path(folder)).templates)
+        files = golden_files(synthesize_templates(Path(folder)))
     FOLDER.mkdir(exist_ok=True)
     for stale in FOLDER.glob("*.json"):
         stale.unlink()

@@ -60,7 +60,7 @@ class _Noted:
 
 
 def synthesize(folder: Path) -> Synthesis:
-    """Every stage in one app, with placeholders for the assets, in the empty folder `folder`."""
+    """Every stage in one app, checked, with placeholders for the assets, in the empty folder `folder`."""
     from aws_cdk import App, Validations
     from cdk_nag import AwsSolutionsChecks, ServerlessChecks
 
@@ -70,20 +70,36 @@ def synthesize(folder: Path) -> Synthesis:
         context={"@aws-cdk/core:strictCfnValidateErrors": True},
     )
     Validations.of(app).add_plugins(AwsSolutionsChecks(app), ServerlessChecks(app))
-    assets = _placeholders(folder)
     book = Acknowledgments()
     with book.noted():
-        stacks = {
-            name: ThumblineStack(app, settings=stage_settings(name), assets=assets) for name in STAGE_NAMES
-        }
+        stacks = _stacks(app, folder)
     _synthesize_with_findings(app)
     assembly = folder / "assembly"
     return Synthesis(
         folder=assembly,
-        templates={name: Template(_read(assembly / stack.template_file)) for name, stack in stacks.items()},
+        templates={name: Template(_read(assembly / file)) for name, file in stacks.items()},
         findings=sorted(_findings(_read(assembly / "validation-report.json"))),
         acknowledged=book.reasons,
     )
+
+
+def synthesize_templates(folder: Path) -> dict[str, Template]:
+    """The same, unchecked and so in half the time."""
+    from aws_cdk import App
+
+    app = App(outdir=str(folder / "assembly"), builtin_cloud_formation_validation=False)
+    stacks = _stacks(app, folder)
+    app.synth()
+    return {name: Template(_read(folder / "assembly" / file)) for name, file in stacks.items()}
+
+
+def _stacks(app: Any, folder: Path) -> dict[str, str]:
+    """Stage -> its template's file."""
+    assets = _placeholders(folder)
+    return {
+        name: str(ThumblineStack(app, settings=stage_settings(name), assets=assets).template_file)
+        for name in STAGE_NAMES
+    }
 
 
 def _synthesize_with_findings(app: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.infra.synthesis import Finding, Synthesis
 
@@ -62,7 +63,14 @@ def test_cfn_lint_finds_nothing_in_any_stage(synthesis: Synthesis) -> None:
 
     run = subprocess.run(
         [
-            *(sys.executable, "-m", "cfnlint", "--format", "json", "--regions", "us-east-1", "eu-central-1"),
+            *(
+                Path(sys.executable).with_name("cfn-lint"),
+                "--format",
+                "json",
+                "--regions",
+                "us-east-1",
+                "eu-central-1",
+            ),
             *("--include-checks", "I", "--ignore-checks", *NOISE, "--template", *files),
         ],
         capture_output=True,

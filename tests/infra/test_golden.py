@@ -18,7 +18,9 @@ def test_the_golden_file_is_what_is_synthesized(name: str, templates: dict[str, 
     synthesized = golden_files(templates)[name].splitlines()
     golden = (FOLDER / name).read_text().splitlines()
 
-    difference = "\n".join(difflib.unified_diff(golden, synthesized, "golden", "synthesized", lineterm="", n=2))
+    difference = "\n".join(
+        difflib.unified_diff(golden, synthesized, "golden", "synthesized", lineterm="", n=2)
+    )
     assert difference == "", f"review the difference, then run `make golden`:\n{difference}"
 
 

@@ -12,7 +12,16 @@ LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 TRACES = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 
 ALLOWED = {
-    "IngestApi": {"dynamodb:GetItem", "dynamodb:PutItem", "s3:PutObject", "s3:GetObject"},
+    "IngestApi": {
+        "dynamodb:GetItem",
+        "dynamodb:PutItem",
+        "dynamodb:UpdateItem",
+        "dynamodb:Query",
+        "s3:PutObject",
+        "s3:GetObject",
+        "s3:DeleteObject",
+        "s3:ListBucket",
+    },
     "OutboxRelay": {
         "dynamodb:DescribeStream",
         "dynamodb:GetRecords",
@@ -21,7 +30,6 @@ ALLOWED = {
         "sqs:SendMessage",
     },
     "ThumbnailWorker": {
-        "dynamodb:GetItem",
         "dynamodb:UpdateItem",
         "s3:GetObject",
         "s3:PutObject",

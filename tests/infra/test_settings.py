@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from infra.errors import StageError
-from infra.settings import host_architecture, stage_settings
+from infra.settings import STAGE_NAMES, host_architecture, stage_settings
 
 
 def test_an_unknown_stage_is_answered_with_the_choices() -> None:
@@ -28,8 +28,18 @@ def test_only_the_local_stage_may_be_open(name: str, change: dict[str, str]) -> 
 def test_prod_keeps_its_data_and_dev_leaves_nothing() -> None:
     dev, prod = stage_settings("dev"), stage_settings("prod")
 
-    assert (prod.retains_data, prod.empties_bucket) == (True, False)
-    assert (dev.retains_data, dev.empties_bucket) == (False, True)
+    assert prod.retains_data
+    assert not dev.retains_data
+
+
+def test_nobodys_address_is_written_down() -> None:
+    assert {stage_settings(name).alarm_email for name in STAGE_NAMES} == {None}
+
+
+@pytest.mark.parametrize("address", ["ops", "ops@example", "a b@example.com", "@example.com"])
+def test_an_alarm_address_that_is_none_is_named(address: str) -> None:
+    with pytest.raises(StageError, match=f"the alarm address '{address}' is not an e-mail address"):
+        replace(stage_settings("dev"), alarm_email=address)
 
 
 def test_dev_reserves_no_concurrency_because_new_accounts_refuse_it() -> None:

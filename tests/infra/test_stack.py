@@ -1,12 +1,10 @@
-"""Alarms, outputs and names of the whole stack."""
+"""Outputs, names and tags of the whole stack."""
 
 from __future__ import annotations
 
-from typing import Any
+import pytest
 
 from tests.infra.template import Template
-
-ALARM, QUEUE = "AWS::CloudWatch::Alarm", "AWS::SQS::Queue"
 
 OUTPUTS = {
     "ApiUrl",
@@ -18,44 +16,57 @@ OUTPUTS = {
     "UndeliveredQueueUrl",
     "DeadLetterQueueUrl",
     "RelayFailureQueueUrl",
+    "AlarmTopicArn",
     "IngestApiFunctionName",
     "OutboxRelayFunctionName",
     "ThumbnailWorkerFunctionName",
     "JobReconcilerFunctionName",
 }
+TAGGED = (
+    "AWS::DynamoDB::Table",
+    "AWS::S3::Bucket",
+    "AWS::SQS::Queue",
+    "AWS::Lambda::Function",
+    "AWS::Logs::LogGroup",
+    "AWS::ApiGateway::RestApi",
+    "AWS::KMS::Key",
+    "AWS::SNS::Topic",
+)
 
 
 def test_the_outputs_are_those_that_tools_read(any_stage: Template) -> None:
     assert set(any_stage.body["Outputs"]) == OUTPUTS
 
 
-def test_a_backlog_that_ages_raises_an_alarm(any_stage: Template) -> None:
-    alarm = any_stage.one(ALARM, "AlarmsOldestMessage")
+@pytest.mark.parametrize("kind", TAGGED)
+@pytest.mark.parametrize("stage", ["dev", "prod"])
+def test_what_costs_money_says_whose_it_is(kind: str, stage: str, templates: dict[str, Template]) -> None:
+    resources = templates[stage].of_type(kind)
 
-    assert alarm["MetricName"] == "ApproximateAgeOfOldestMessage"
-    assert alarm["Statistic"] == "Maximum"
-    assert alarm["Threshold"] == 300
-    assert _queue(alarm) == any_stage.named(QUEUE, "QueuesWork")
-
-
-def test_the_first_message_in_either_queue_of_last_resort_raises_an_alarm(any_stage: Template) -> None:
-    for name, queue in (("FirstDeadLetter", "QueuesDeadLetter"), ("FirstUndelivered", "QueuesUndelivered")):
-        alarm = any_stage.one(ALARM, f"Alarms{name}")
-        assert alarm["MetricName"] == "ApproximateNumberOfMessagesVisible"
-        assert (alarm["Threshold"], alarm["EvaluationPeriods"], alarm["Period"]) == (1, 1, 60)
-        assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
-        assert _queue(alarm) == any_stage.named(QUEUE, queue)
+    assert resources
+    for name, resource in resources.items():
+        tags = {tag["Key"]: tag["Value"] for tag in resource["Properties"]["Tags"]}
+        assert tags == {"project": "thumbline", "stage": stage}, name
 
 
-def test_an_idle_system_raises_no_alarm(any_stage: Template) -> None:
-    alarms = any_stage.of_type(ALARM)
+def test_only_prod_outlives_its_stack_except_for_the_accounts_logging_role(
+    templates: dict[str, Template],
+) -> None:
+    """API Gateway has one role an account and region for all APIs' logs, so no stack may take it away."""
+    for stage in ("dev", "local"):
+        kept = {
+            name
+            for name, resource in templates[stage].body["Resources"].items()
+            if resource.get("DeletionPolicy", "Delete") != "Delete"
+        }
+        assert {name.rstrip("0123456789ABCDEF") for name in kept} == {
+            "RestApiAccount",
+            "RestApiCloudWatchRole",
+        }
 
-    assert len(alarms) == 3
-    assert {alarm["Properties"]["TreatMissingData"] for alarm in alarms.values()} == {"notBreaching"}
 
+def test_a_stage_has_no_other_stages_api_name(templates: dict[str, Template]) -> None:
+    """CloudWatch tells APIs apart by their names alone."""
+    names = [template.one("AWS::ApiGateway::RestApi", "Rest")["Name"] for template in templates.values()]
 
-def _queue(alarm: dict[str, Any]) -> str:
-    (dimension,) = alarm["Dimensions"]
-    assert dimension["Name"] == "QueueName"
-    name: str = dimension["Value"]["Fn::GetAtt"][0]
-    return name
+    assert names == ["thumbline-dev", "thumbline-prod", "thumbline-local"]

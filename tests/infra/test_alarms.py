@@ -1,0 +1,282 @@
+"""Alarms, where they go, their runbooks, and the dashboard."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.parts.alarms import page_of
+from infra.settings import stage_settings
+from tests.infra.template import Template
+from thumbline import metrics as names
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNBOOKS = ROOT / "docs" / "runbooks"
+ALARM, QUEUE, FUNCTION = "AWS::CloudWatch::Alarm", "AWS::SQS::Queue", "AWS::Lambda::Function"
+ALARMS = {
+    "ApiServerErrors",
+    "FirstDeadLetter",
+    "FirstRelayFailure",
+    "FirstUndelivered",
+    "OldestMessage",
+    "OldestOpenJob",
+    "OutboxAge",
+    "ReconcilerFailures",
+    "ReconcilerHeartbeat",
+    "RelayFailures",
+    "Rescues",
+    "WorkerErrors",
+    "WorkerThrottles",
+}
+HEADINGS = ["## What it means", "## Look at first", "## What to do", "## What not to do"]
+
+
+def _alarm(template: Template, name: str) -> dict[str, Any]:
+    return template.one(ALARM, f"Alarms{name}")
+
+
+def _metrics(alarm: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Metric name -> the metric, of an alarm on one metric or on an expression."""
+    if "MetricName" in alarm:
+        return {alarm["MetricName"]: {**alarm, "Stat": alarm["Statistic"]}}
+    found = [part["MetricStat"] for part in alarm["Metrics"] if "MetricStat" in part]
+    return {stat["Metric"]["MetricName"]: {**stat["Metric"], **stat} for stat in found}
+
+
+def _expression(alarm: dict[str, Any]) -> str:
+    (expression,) = (part["Expression"] for part in alarm["Metrics"] if "Expression" in part)
+    return str(expression)
+
+
+def _about(metric: dict[str, Any]) -> dict[str, Any]:
+    return {entry["Name"]: entry["Value"] for entry in metric["Dimensions"]}
+
+
+def test_the_alarms_are_those_that_have_a_page(any_stage: Template) -> None:
+    found = {
+        name: alarm["Properties"]["AlarmDescription"] for name, alarm in any_stage.of_type(ALARM).items()
+    }
+
+    assert len(found) == len(ALARMS)
+    for name in ALARMS:
+        description = found[any_stage.named(ALARM, f"Alarms{name}")]
+        assert description.endswith(f" Runbook: docs/runbooks/{page_of(name)}")
+    assert {file.name for file in RUNBOOKS.glob("*.md")} == {page_of(name) for name in ALARMS}
+
+
+@pytest.mark.parametrize("name", sorted(ALARMS))
+def test_a_page_says_what_to_do_with_commands(name: str) -> None:
+    text = (RUNBOOKS / page_of(name)).read_text()
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    first = text[text.index(HEADINGS[1]) : text.index(HEADINGS[2])]
+
+    assert text.startswith(f"# {name}\n")
+    assert headings == HEADINGS
+    assert "```sh\n" in first, "what to look at first is a command"
+
+
+def test_the_outputs_that_pages_name_exist(any_stage: Template) -> None:
+    named = {
+        name for page in RUNBOOKS.glob("*.md") for name in re.findall(r"\$\(output (\w+)\)", page.read_text())
+    }
+
+    assert named
+    assert named <= set(any_stage.body["Outputs"])
+
+
+def test_every_alarm_tells_the_topic_when_it_comes_and_goes(any_stage: Template) -> None:
+    topic = {"Ref": any_stage.named("AWS::SNS::Topic", "AlarmTopic")}
+
+    for name in ALARMS:
+        alarm = _alarm(any_stage, name)
+        assert alarm["AlarmActions"] == alarm["OKActions"] == [topic]
+
+
+def test_an_idle_system_raises_no_alarm(any_stage: Template) -> None:
+    """Idle, every measure is missing or zero, and the reconciler passes."""
+    for name in ALARMS - {"ReconcilerHeartbeat"}:
+        alarm = _alarm(any_stage, name)
+        assert alarm["TreatMissingData"] == "notBreaching", name
+        assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold", name
+        assert alarm["Threshold"] > 0, name
+
+
+def test_silence_of_the_reconciler_is_an_alarm(any_stage: Template) -> None:
+    alarm = _alarm(any_stage, "ReconcilerHeartbeat")
+    metrics = _metrics(alarm)
+    reconciler = {"FunctionName": {"Ref": any_stage.named(FUNCTION, "JobReconciler")}}
+
+    assert alarm["TreatMissingData"] == "breaching"
+    assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
+    assert _expression(alarm) == "runs - crashes"
+    assert {name: _about(metric) for name, metric in metrics.items()} == {
+        "Invocations": reconciler,
+        "Errors": reconciler,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "statistic", "threshold"),
+    [
+        ("OldestMessage", "ApproximateAgeOfOldestMessage", "Maximum", 300),
+        ("OutboxAge", "IteratorAge", "Maximum", 300_000),
+        ("OldestOpenJob", names.OLDEST_OPEN_JOB_AGE, "Maximum", 1_800),
+        ("FirstDeadLetter", "ApproximateNumberOfMessagesVisible", "Maximum", 1),
+        ("WorkerThrottles", "Throttles", "Sum", 1),
+        ("ReconcilerFailures", names.RECONCILER_FAILURES, "Sum", 1),
+        ("ApiServerErrors", "5XXError", "Sum", 5),
+    ],
+)
+def test_an_alarm_on_one_measure(
+    name: str, metric: str, statistic: str, threshold: int, any_stage: Template
+) -> None:
+    alarm = _alarm(any_stage, name)
+    ((found, measure),) = _metrics(alarm).items()
+
+    assert (found, measure["Stat"], alarm["Threshold"]) == (metric, statistic, threshold)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "threshold"),
+    [
+        ("RelayFailures", {names.RELAY_FAILURES, "Errors"}, 1),
+        ("WorkerErrors", {names.DELIVERIES_BROKEN, "Errors"}, 3),
+        ("Rescues", {names.JOBS_RESCUED, names.JOBS_REPUBLISHED}, 5),
+        (
+            "FirstUndelivered",
+            {
+                "ApproximateNumberOfMessagesVisible",
+                "ApproximateNumberOfMessagesNotVisible",
+                names.JOBS_REQUEUED,
+            },
+            1,
+        ),
+        (
+            "FirstRelayFailure",
+            {"ApproximateNumberOfMessagesVisible", "ApproximateNumberOfMessagesNotVisible"},
+            1,
+        ),
+    ],
+)
+def test_an_alarm_on_a_sum_counts_silence_as_nothing(
+    name: str, parts: set[str], threshold: int, any_stage: Template
+) -> None:
+    alarm = _alarm(any_stage, name)
+
+    assert set(_metrics(alarm)) == parts
+    assert alarm["Threshold"] == threshold
+    assert all(re.fullmatch(r"FILL\(\w+, 0\)", part) for part in _expression(alarm).split(" + "))
+    assert len(_expression(alarm).split(" + ")) == len(parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "queue"),
+    [
+        ("OldestMessage", "Work"),
+        ("FirstDeadLetter", "DeadLetter"),
+        ("FirstUndelivered", "Undelivered"),
+        ("FirstRelayFailure", "RelayFailure"),
+    ],
+)
+def test_a_queues_alarm_watches_that_queue(name: str, queue: str, any_stage: Template) -> None:
+    expected = {"Fn::GetAtt": [any_stage.named(QUEUE, f"Queues{queue}"), "QueueName"]}
+    queues = [
+        metric for metric in _metrics(_alarm(any_stage, name)).values() if metric["Namespace"] == "AWS/SQS"
+    ]
+
+    assert queues
+    assert all(_about(metric) == {"QueueName": expected} for metric in queues)
+
+
+@pytest.mark.parametrize(
+    ("metric", "service"),
+    [
+        (names.OLDEST_OPEN_JOB_AGE, "job_reconciler"),
+        (names.JOBS_RESCUED, "job_reconciler"),
+        (names.JOBS_REPUBLISHED, "job_reconciler"),
+        (names.JOBS_REQUEUED, "job_reconciler"),
+        (names.RECONCILER_FAILURES, "job_reconciler"),
+        (names.RELAY_FAILURES, "outbox_relay"),
+        (names.DELIVERIES_BROKEN, "thumbnail_worker"),
+    ],
+)
+def test_our_own_measures_are_read_as_the_function_emits_them(
+    metric: str, service: str, any_stage: Template
+) -> None:
+    (found,) = (
+        metrics[metric] for name in ALARMS if metric in (metrics := _metrics(_alarm(any_stage, name)))
+    )
+
+    assert (found["Namespace"], _about(found)) == (names.NAMESPACE, {"service": service})
+    assert f"names.{_constant(metric)}" in (ROOT / "functions" / service / "handler.py").read_text()
+
+
+def _constant(metric: str) -> str:
+    return next(name for name, value in vars(names).items() if value == metric)
+
+
+def test_server_errors_are_those_of_this_stages_api(templates: dict[str, Template]) -> None:
+    assert _about(_alarm(templates["prod"], "ApiServerErrors")) == {"ApiName": "thumbline-prod"}
+
+
+def test_the_topic_is_encrypted_with_a_key_that_cloudwatch_may_use(any_stage: Template) -> None:
+    topic = any_stage.one("AWS::SNS::Topic", "AlarmTopic")
+    key = any_stage.one("AWS::KMS::Key", "AlarmTopic")
+    key_statements = key["KeyPolicy"]["Statement"]
+    (topic_policy,) = any_stage.of_type("AWS::SNS::TopicPolicy").values()
+    topic_statements = topic_policy["Properties"]["PolicyDocument"]["Statement"]
+
+    assert topic["KmsMasterKeyId"] == any_stage.arn_of("AWS::KMS::Key", "AlarmTopic")
+    assert key["EnableKeyRotation"] is True
+    assert _cloudwatch_may(key_statements) == ["kms:Decrypt", "kms:GenerateDataKey*"]
+    assert _cloudwatch_may(topic_statements) == "sns:Publish"
+    assert any(
+        statement["Effect"] == "Deny" and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+        for statement in topic_statements
+    )
+
+
+def _cloudwatch_may(statements: list[dict[str, Any]]) -> Any:
+    (found,) = (
+        statement
+        for statement in statements
+        if statement["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    )
+    assert found["Effect"] == "Allow"
+    assert found["Condition"]["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
+    assert json.dumps(found["Condition"]["ArnLike"]).endswith(':alarm:*"]]}}')
+    return found["Action"]
+
+
+def test_nobody_is_subscribed_unless_an_address_is_given(any_stage: Template) -> None:
+    assert any_stage.of_type("AWS::SNS::Subscription") == {}
+    assert stage_settings("prod").alarm_email is None
+
+
+def test_the_dashboard_reads_like_a_jobs_life(any_stage: Template) -> None:
+    dashboard = any_stage.one("AWS::CloudWatch::Dashboard", "Dashboard")
+    parts = dashboard["DashboardBody"]["Fn::Join"][1]
+    text = "".join(part if isinstance(part, str) else "REFERENCE" for part in parts)
+    widgets = json.loads(text)["widgets"]
+    headings = [
+        (widget["y"], widget["properties"]["markdown"].partition(":")[0])
+        for widget in widgets
+        if widget["type"] == "text"
+    ]
+    shown = json.dumps(widgets)
+
+    assert widgets[0]["type"] == "alarm"
+    assert len(widgets[0]["properties"]["alarms"]) == len(ALARMS)
+    assert [heading for _, heading in sorted(headings)] == [
+        "## 1 · Accepted",
+        "## 2 · Published",
+        "## 3 · Worked on",
+        "## 4 · Ended",
+        "## 5 · Repaired",
+    ]
+    ours = {value for name, value in vars(names).items() if name.isupper() and name != "NAMESPACE"}
+    assert {metric for metric in ours if f'"{metric}"' not in shown} == set(), "measured, but shown nowhere"
