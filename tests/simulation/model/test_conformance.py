@@ -1,0 +1,214 @@
+"""The actors do what the use cases do: each is run alone on every kind of row, beside the real one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tests.world import World, request_for
+from thumbline.adapters.memory.clock import ManualClock
+from thumbline.domain.errors import FailureCode, PermanentError, TransientError
+from thumbline.domain.idempotency import IdempotencyRecord
+from thumbline.domain.job import Job, Status
+from thumbline.domain.messages import OutgoingMessage, exhausted_copy
+from thumbline.service.reconcile.drain_undelivered import drain_undelivered
+from thumbline.service.reconcile.reconciler import ReconcileReport
+from thumbline.service.reconcile.treat_due_jobs import treat_due_jobs
+from thumbline.service.redrive_job import Redriver, redrive_copy, redrive_job
+from tools.modelcheck import people, reconciler, worker
+from tools.modelcheck.broker import Broker, perform
+from tools.modelcheck.configuration import Configuration
+from tools.modelcheck.moves import Move
+from tools.modelcheck.people import OperatorMoves
+from tools.modelcheck.reconciler import PassMoves
+from tools.modelcheck.rows import (
+    CLOCK,
+    JOB_ID,
+    TIMINGS,
+    AbstractRow,
+    Check,
+    Lease,
+    MaybeRow,
+    abstract,
+    concrete,
+)
+from tools.modelcheck.worker import WorkerMoves
+
+ALL = Configuration(
+    name="all", undelivered=True, deadline=True, operator=True, retention=True, crashes=False, generations=3
+)
+PICTURE = b"a picture"
+Outcome = tuple[MaybeRow, int, int, int]
+"""The row after; how many messages are in the work queue, in the undelivered queue, and how many copies."""
+
+
+def _open_rows() -> Iterator[AbstractRow]:
+    for attempts, available, overdue in product((0, 1, 2), (True, False), (True, False)):
+        yield AbstractRow(Status.QUEUED, attempts, available=available, overdue=overdue)
+    for attempts, lease, overdue in product((1, 2), (Lease.LIVE, Lease.DEAD), (True, False)):
+        yield AbstractRow(Status.RUNNING, attempts, lease=lease, overdue=overdue)
+
+
+def _terminal_rows() -> Iterator[AbstractRow]:
+    for deleted in (True, False):
+        yield AbstractRow(Status.SUCCEEDED, results=True, expires=True, deleted=deleted)
+        yield AbstractRow(Status.FAILED, 0 if deleted else 1, 2, expires=True, deleted=deleted)
+    yield AbstractRow(Status.FAILED, 2, expires=True, exhausted=True)
+
+
+ROWS = [*_open_rows(), *_terminal_rows()]
+each_row = pytest.mark.parametrize("row", [*ROWS, None], ids=str)
+
+
+def world_with(row: MaybeRow) -> World:
+    world = World(clock=ManualClock(CLOCK), timings=TIMINGS)
+    if row is not None:
+        record = IdempotencyRecord(record_id="key", fingerprint="", job_id=JOB_ID, expires_at=0)
+        world.tables.accept(Job.from_row(concrete(row)), record)
+        world.objects.put_original(f"originals/{JOB_ID}", PICTURE, sha256(PICTURE).hexdigest())
+    return world
+
+
+def outcome_in(world: World) -> Outcome:
+    row = world.tables.rows.get(JOB_ID)
+    queues = (world.work_queue, world.undelivered, world.dead_letters)
+    visible, undelivered, copies = (len(queue.messages) for queue in queues)
+    return None if row is None else abstract(row), visible, undelivered, copies
+
+
+def alone(
+    moves_of: Callable[[MaybeRow, Any], Iterable[Move[Any]]],
+    row: MaybeRow,
+    idle: object,
+    broker: Broker,
+    *,
+    avoid: str,
+) -> set[Outcome]:
+    """Where the model's actor may be idle again; where it was if it finds nothing to do."""
+    ends: set[Outcome] = set()
+    waiting: list[tuple[MaybeRow, Any, Broker]] = [(row, idle, broker)]
+    while waiting:
+        before, local, queues = waiting.pop()
+        possible = [
+            (move, after)
+            for move in moves_of(before, local)
+            if avoid not in move.label and not move.takes_returned
+            if (after := perform(move.effect, queues, ALL)) is not None
+        ]
+        if not possible:
+            ends.add(_outcome(before, queues))
+        for move, after in possible:
+            if move.local == idle:
+                ends.add(_outcome(move.row, after))
+            else:
+                waiting.append((move.row, move.local, after))
+    return ends
+
+
+def _outcome(row: MaybeRow, broker: Broker) -> Outcome:
+    return row, broker.visible, broker.undelivered, len(broker.copies)
+
+
+@each_row
+def test_the_undelivered_queue(row: MaybeRow) -> None:
+    world = world_with(row)
+    world.undelivered.send([OutgoingMessage(request_for(JOB_ID))])
+    moves = PassMoves(ALL)
+
+    drain_undelivered(world.reconciler, ReconcileReport())
+
+    def taking(before: MaybeRow, local: reconciler.Pass) -> Iterable[Move[reconciler.Pass]]:
+        return moves.look_at_undelivered(before) if local == reconciler.IDLE else moves.of(before, local)
+
+    assert alone(taking, row, reconciler.IDLE, Broker(undelivered=1), avoid="dies") == {outcome_in(world)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_a_due_row(row: AbstractRow) -> None:
+    row = row._replace(check=Check.SOON)
+    world = world_with(row)
+    report = ReconcileReport()
+    report.expected_wait_ms = 0
+    moves = PassMoves(ALL)
+
+    treat_due_jobs(world.reconciler, report)
+
+    assert not report.errors
+    expected = alone(moves.of, row, reconciler.IDLE, Broker(), avoid="undelivered")
+    assert expected == {outcome_in(world)}
+
+
+@each_row
+@pytest.mark.parametrize("generation", [1, 2])
+def test_a_redrive_from_a_copy(row: MaybeRow, generation: int) -> None:
+    world = world_with(row)
+    described = AbstractRow(Status.FAILED, 2, generation, exhausted=True)
+    world.dead_letters.send([exhausted_copy(Job.from_row(concrete(described)))])
+    (copy,) = world.dead_letters.receive(1)
+
+    redrive_copy(copy, redriver_of(world))
+
+    broker = Broker(copies=frozenset({generation}))
+    by_copy = alone(OperatorMoves(ALL).of, row, people.OPERATOR_IDLE, broker, avoid="failed row")
+    assert {end for end in by_copy if not end[3]} == {outcome_in(world)}
+
+
+@each_row
+def test_a_redrive_by_id(row: MaybeRow) -> None:
+    world = world_with(row)
+
+    redrive_job(JOB_ID, redriver_of(world))
+
+    by_id = alone(OperatorMoves(ALL).of, row, people.OPERATOR_IDLE, Broker(), avoid="copy")
+    assert by_id == {outcome_in(world)}
+
+
+def redriver_of(world: World) -> Redriver:
+    return Redriver(
+        jobs=world.tables,
+        dead_letters=world.dead_letters,
+        clock=world.clock,
+        ids=world.ids,
+        timings=TIMINGS,
+        operator="operator",
+    )
+
+
+ENDINGS: dict[str, Exception | None] = {
+    "success": None,
+    "permanent": PermanentError(FailureCode.CORRUPT, "damaged"),
+    "transient": TransientError(FailureCode.RENDER_CRASHED, "died"),
+}
+
+
+@each_row
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_delivery(row: MaybeRow, ending: str) -> None:
+    """Not the timers: a message that will be visible again is one that is visible."""
+    world = world_with(row)
+    world.jitter = 1.0
+    error = ENDINGS[ending]
+    if error is not None:
+        world.renderer.behaviours[PICTURE] = lambda: _raise(error)
+    world.send_to_work_queue(request_for(JOB_ID))
+
+    world.work()
+
+    possible = alone(WorkerMoves(ALL).of, row, worker.IDLE, Broker(visible=1), avoid="timer runs out")
+    real, *queues = outcome_in(world)
+    assert (*queues,) in {tuple(end[1:]) for end in possible if _alike(end[0], real)}
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+def _alike(model: MaybeRow, real: MaybeRow) -> bool:
+    """A backoff of seconds is within the skew, or is not: the model takes the longer one."""
+    if model is None or real is None:
+        return model is real
+    return model._replace(available=True) == real._replace(available=True)
