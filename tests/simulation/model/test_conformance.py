@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from itertools import product
@@ -17,10 +18,11 @@ from thumbline.domain.job import Job, Status
 from thumbline.domain.messages import OutgoingMessage, exhausted_copy
 from thumbline.service.reconcile.drain_undelivered import drain_undelivered
 from thumbline.service.reconcile.reconciler import ReconcileReport
+from thumbline.service.reconcile.renew_owed import renew_owed
 from thumbline.service.reconcile.treat_due_jobs import treat_due_jobs
 from thumbline.service.redrive_job import Redriver, redrive_copy, redrive_job
 from tools.modelcheck import people, reconciler, worker
-from tools.modelcheck.broker import Broker, perform
+from tools.modelcheck.broker import Broker, Owed, perform
 from tools.modelcheck.configuration import Configuration
 from tools.modelcheck.moves import Move
 from tools.modelcheck.people import OperatorMoves
@@ -37,6 +39,7 @@ from tools.modelcheck.rows import (
     concrete,
 )
 from tools.modelcheck.worker import WorkerMoves
+from tools.modelcheck.writing import owed_by
 
 ALL = Configuration(
     name="all", undelivered=True, deadline=True, operator=True, retention=True, crashes=False, generations=3
@@ -125,6 +128,35 @@ def test_the_undelivered_queue(row: MaybeRow) -> None:
         return moves.look_at_undelivered(before) if local == reconciler.IDLE else moves.of(before, local)
 
     assert alone(taking, row, reconciler.IDLE, Broker(undelivered=1), avoid="dies") == {outcome_in(world)}
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.status is not Status.RUNNING], ids=str)
+def test_what_the_relay_gave_up_on(row: AbstractRow) -> None:
+    """The reconciler owes it again, or drops it."""
+    world = world_with(row)
+    (record,) = world.tables.stream
+    world.relay_failures.send([OutgoingMessage(lost_batch(record.sequence_number))])
+    broker = Broker(owed=Owed.COPY_GIVEN_UP if row.exhausted else Owed.MESSAGE_GIVEN_UP)
+    (look,) = PassMoves(ALL).look_at_given_up(row)
+    moves = [look] if look.local == reconciler.IDLE else PassMoves(ALL).of(row, look.local)
+
+    renew_owed(world.reconciler, ReconcileReport())
+
+    (after,) = [perform(move.effect, broker, ALL) for move in moves]
+    assert after is not None
+    assert not world.relay_failures.messages
+    owed = [owed_by(dict(one.old or {}), dict(one.new or {})) for one in world.tables.stream[1:]]
+    assert owed == ([] if after.owed is Owed.NOTHING else [after.owed])
+
+
+def lost_batch(sequence_number: str) -> str:
+    info = {
+        "streamArn": "arn",
+        "shardId": "shard",
+        "startSequenceNumber": sequence_number,
+        "endSequenceNumber": sequence_number,
+    }
+    return json.dumps({"DDBStreamBatchInfo": info})
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
