@@ -250,13 +250,13 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert _eventually(lambda: not _is_running(int(run.stdout)))
 
 
-@on_linux
 def _children() -> set[str]:
     """The process ids of this thread's children; empty where the kernel does not tell."""
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
     return set(children.read_text().split()) if children.exists() else set()
 
 
+@on_linux
 def test_two_hundred_pictures_leave_no_descriptor_and_no_process(endless: bytes) -> None:
     before = len(list(_PROC.iterdir()))
     others = _children()  # another suite's processes may run beside this one
