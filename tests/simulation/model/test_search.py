@@ -18,7 +18,6 @@ TINY = Configuration(name="tiny", workers=1, crashes=False)
 
 
 def test_the_protocol_has_no_violation() -> None:
-    """S152."""
     output = io.StringIO()
 
     assert run(CI, output) == 0
