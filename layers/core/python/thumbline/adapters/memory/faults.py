@@ -46,8 +46,10 @@ class Faults:
             self.watch(f"before {operation}")
         if fault is Fault.REFUSED:
             raise DependencyUnavailableError(dependency, f"{operation} was refused")
-        yield
-        if self.watch is not None:
-            self.watch(f"after {operation}")
+        try:
+            yield
+        finally:
+            if self.watch is not None:
+                self.watch(f"after {operation}")
         if fault is Fault.ANSWER_LOST:
             raise DependencyUnavailableError(dependency, f"the answer of {operation} was lost")

@@ -54,7 +54,7 @@ class MemoryStreamMapping:
         """
         lowest = batch[0].sequence_number if failed is None else min(failed, default=None)
         done = [record for record in batch if lowest is None or record.sequence_number < lowest]
-        for _ in done:
+        while done and self.pending and self.pending[0][1].sequence_number <= done[-1].sequence_number:
             self.pending.popleft()
         if lowest is None:
             self._size, self._retries = self.batch_size, 0
@@ -64,7 +64,7 @@ class MemoryStreamMapping:
         self._retries += 1
         self._size = max(1, (len(batch) - len(done)) // 2)
         if self._retries > self.retry_attempts:
-            given_up = [self.pending.popleft()[1] for _ in range(self._size)]
+            given_up = [self.pending.popleft()[1] for _ in range(min(self._size, len(self.pending)))]
             self._size, self._retries = self.batch_size, 0
             self._give_up(given_up)
 

@@ -1,0 +1,334 @@
+"""Every actor's work, one scenario each: what stands before it, what it does, and how the job must end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.simulation.crash_world import CrashWorld
+from tests.world import TIMINGS, request_for
+from thumbline.domain.errors import FailureCode, PermanentError, TransientError
+from thumbline.domain.messages import OutgoingMessage
+from thumbline.domain.transitions.attempt import claim
+from thumbline.service.delete_job import Deletion, delete_job
+from thumbline.service.read_job import JobGoneError, JobNotFoundError
+from thumbline.service.redrive_job import Redriver, redrive_copy, redrive_job
+
+PICTURE = b"a picture"
+DEAD_SECONDS = TIMINGS.lease_seconds + TIMINGS.skew_seconds + 1
+GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """`act` is what the struck actor does, and what is done again by whoever retries it: a client, the
+    stream's mapping, the schedule, an operator. None of them retries a worker: its message does."""
+
+    name: str
+    prepare: Callable[[CrashWorld], None]
+    act: Callable[[CrashWorld], None]
+    ends: frozenset[str]
+    """Statuses in which the job may be at rest."""
+    retried: bool = True
+    reconciled: bool = True
+    """Off for workers: their messages alone must bring the job home (I10)."""
+    duplicate: Callable[[CrashWorld], None] | None = None
+    """What the other process does; the same as `act` where this is None."""
+    copies: int = 0
+    """Annotated copies that an operator must find, at least."""
+
+
+def _nothing(world: CrashWorld) -> None:
+    assert not world.tables.rows
+
+
+def _submit(world: CrashWorld) -> None:
+    world.submit(PICTURE)
+
+
+def _queue(world: CrashWorld) -> None:
+    world.submit(PICTURE)
+    world.relay()
+
+
+def _relay(world: CrashWorld) -> None:
+    world.relay()
+
+
+def _work(world: CrashWorld) -> None:
+    world.work()
+
+
+def _work_on_a_duplicate(world: CrashWorld) -> None:
+    for job_id in world.tables.rows:
+        world.send_to_work_queue(request_for(job_id))
+    world.work()
+
+
+def _reconcile(world: CrashWorld) -> None:
+    world.reconcile()
+
+
+def job_id_of(world: CrashWorld) -> str:
+    (job_id,) = world.tables.rows
+    return job_id
+
+
+def _claim_and_die(world: CrashWorld, times: int = 1) -> None:
+    """Attempts of workers that died, the last one's lease over."""
+    for _ in range(times):
+        world.tables.apply(job_id_of(world), claim(job_id_of(world), world.moment()))
+        world.clock.advance(DEAD_SECONDS)
+
+
+def _failing_once(error: Exception) -> Callable[[CrashWorld], None]:
+    def prepare(world: CrashWorld) -> None:
+        _queue(world)
+
+        def fail() -> None:
+            del world.renderer.behaviours[PICTURE]
+            raise error
+
+        world.renderer.behaviours[PICTURE] = fail
+
+    return prepare
+
+
+def _failing_always(error: Exception, dead_attempts: int = 0) -> Callable[[CrashWorld], None]:
+    def prepare(world: CrashWorld) -> None:
+        _queue(world)
+        _claim_and_die(world, dead_attempts)
+
+        def fail() -> None:
+            raise error
+
+        world.renderer.behaviours[PICTURE] = fail
+
+    return prepare
+
+
+def _leased_by_another(world: CrashWorld) -> None:
+    _queue(world)
+    world.tables.apply(job_id_of(world), claim(job_id_of(world), world.moment()))
+
+
+def _all_attempts_dead(world: CrashWorld) -> None:
+    _queue(world)
+    _claim_and_die(world, TIMINGS.attempt_cap)
+
+
+def _bad_message(world: CrashWorld) -> None:
+    world.submit(PICTURE)
+    world.lose_stream()
+    world.send_to_work_queue(request_for(job_id_of(world)).replace(": 1", ": 99"))
+
+
+def _slow(world: CrashWorld) -> None:
+    """Rendering takes ten seconds, in which the heart beats once."""
+    _queue(world)
+
+    def beat() -> None:
+        world.clock.advance(TIMINGS.heartbeat_seconds)
+        world.pulse.beat()
+
+    world.renderer.behaviours[PICTURE] = beat
+
+
+def _message_lost(world: CrashWorld) -> None:
+    world.submit(PICTURE)
+    world.lose_stream()
+    world.clock.advance(TIMINGS.queued_patience_seconds + 1)
+
+
+def _attempt_dead_and_message_lost(world: CrashWorld) -> None:
+    world.submit(PICTURE)
+    world.lose_stream()
+    _claim_and_die(world)
+    world.clock.advance(TIMINGS.rescue_patience_seconds + 1)
+
+
+def _all_attempts_dead_and_message_lost(world: CrashWorld) -> None:
+    world.submit(PICTURE)
+    world.lose_stream()
+    _claim_and_die(world, TIMINGS.attempt_cap)
+
+
+def _deadline_over(world: CrashWorld) -> None:
+    world.submit(PICTURE)
+    world.lose_stream()
+    world.clock.advance(TIMINGS.deadline_seconds + 1)
+
+
+def _undelivered(world: CrashWorld) -> None:
+    world.submit(PICTURE)
+    world.lose_stream()
+    world.undelivered.put(OutgoingMessage(request_for(job_id_of(world))))
+
+
+def _relay_gave_up(world: CrashWorld) -> None:
+    world.submit(PICTURE)
+    world.lose_stream()
+    number = world.tables.stream[-1].sequence_number
+    info = {"streamArn": "a", "shardId": "s", "startSequenceNumber": number, "endSequenceNumber": number}
+    world.relay_failures.put(OutgoingMessage(json.dumps({"DDBStreamBatchInfo": info})))
+
+
+def _exhausted(world: CrashWorld) -> None:
+    """Failed for good, the copy in the dead-letter queue; the picture would now render."""
+    _all_attempts_dead(world)
+    world.work()
+    world.relay()
+
+
+def _exhausted_unrelayed(world: CrashWorld) -> None:
+    _all_attempts_dead(world)
+    world.work()
+
+
+def _succeeded(world: CrashWorld) -> None:
+    _queue(world)
+    world.work()
+
+
+def _tombstone_due(world: CrashWorld) -> None:
+    """Deleted while a worker was at it, which put its thumbnail after the first clean-up."""
+    _succeeded(world)
+    job = world.job(job_id_of(world))
+    _delete(world)
+    for result in job.results.values():
+        world.objects.put_thumbnail(result.key, b"late", result.type)
+    world.clock.advance(TIMINGS.function_timeout_seconds + TIMINGS.skew_seconds + 1)
+
+
+def _orphan(world: CrashWorld) -> None:
+    world.objects.put_original(f"originals/{world.ids.job_id(world.clock.now())}", b"", _EMPTY_SHA256)
+    world.clock.advance(86_400 + 60)
+
+
+_EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def _redriver(world: CrashWorld) -> Redriver:
+    return Redriver(
+        jobs=world.tables,
+        dead_letters=world.dead_letters,
+        clock=world.clock,
+        ids=world.ids,
+        timings=world.timings,
+        operator="operator",
+    )
+
+
+def _redrive_copies(world: CrashWorld) -> None:
+    for copy in world.dead_letters.receive(10):
+        redrive_copy(copy, _redriver(world))
+
+
+def _redrive_by_id(world: CrashWorld) -> None:
+    redrive_job(job_id_of(world), _redriver(world))
+
+
+def _delete(world: CrashWorld) -> None:
+    deletion = Deletion(
+        jobs=world.tables, objects=world.objects, clock=world.clock, ids=world.ids, timings=world.timings
+    )
+    for job_id in list(world.tables.rows):
+        try:
+            delete_job(job_id, "alice", deletion)
+        except (JobGoneError, JobNotFoundError):
+            return
+
+
+_CRASHED = TransientError(FailureCode.RENDER_CRASHED, "the decoder crashed")
+_BROKEN = PermanentError(FailureCode.NOT_AN_IMAGE, "is no picture")
+_SUCCEEDED = frozenset({"SUCCEEDED"})
+_FAILED = frozenset({"FAILED"})
+_DELETED = frozenset({GONE})
+
+SCENARIOS = (
+    Scenario("ingest", _nothing, _submit, _SUCCEEDED),
+    Scenario("ingest, replay", _submit, _submit, _SUCCEEDED),
+    Scenario("relay", _submit, _relay, _SUCCEEDED),
+    Scenario("relay, copy", _exhausted_unrelayed, _relay, _FAILED, copies=1),
+    Scenario(
+        "worker", _queue, _work, _SUCCEEDED, retried=False, duplicate=_work_on_a_duplicate, reconciled=False
+    ),
+    Scenario(
+        "worker, heartbeat",
+        _slow,
+        _work,
+        _SUCCEEDED,
+        retried=False,
+        duplicate=_work_on_a_duplicate,
+        reconciled=False,
+    ),
+    Scenario(
+        "worker, transient",
+        _failing_once(_CRASHED),
+        _work,
+        _SUCCEEDED,
+        retried=False,
+        duplicate=_work_on_a_duplicate,
+        reconciled=False,
+    ),
+    Scenario(
+        "worker, permanent",
+        _failing_always(_BROKEN),
+        _work,
+        _FAILED,
+        retried=False,
+        duplicate=_work_on_a_duplicate,
+        reconciled=False,
+    ),
+    Scenario(
+        "worker, last attempt",
+        _failing_always(_CRASHED, 4),
+        _work,
+        _FAILED,
+        retried=False,
+        duplicate=_work_on_a_duplicate,
+        reconciled=False,
+        copies=1,
+    ),
+    Scenario(
+        "worker, foreign lease",
+        _leased_by_another,
+        _work,
+        _SUCCEEDED,
+        retried=False,
+        duplicate=_work_on_a_duplicate,
+        reconciled=False,
+    ),
+    Scenario(
+        "worker, attempts dead",
+        _all_attempts_dead,
+        _work,
+        _FAILED,
+        retried=False,
+        duplicate=_work_on_a_duplicate,
+        reconciled=False,
+        copies=1,
+    ),
+    Scenario(
+        "worker, bad message",
+        _bad_message,
+        _work,
+        _FAILED | _SUCCEEDED,
+        retried=False,
+        duplicate=_work_on_a_duplicate,
+        copies=1,
+    ),
+    Scenario("reconciler, republish", _message_lost, _reconcile, _SUCCEEDED),
+    Scenario("reconciler, rescue", _attempt_dead_and_message_lost, _reconcile, _SUCCEEDED),
+    Scenario("reconciler, exhaust", _all_attempts_dead_and_message_lost, _reconcile, _FAILED, copies=1),
+    Scenario("reconciler, expire", _deadline_over, _reconcile, _FAILED),
+    Scenario("reconciler, undelivered", _undelivered, _reconcile, _SUCCEEDED),
+    Scenario("reconciler, relay failure", _relay_gave_up, _reconcile, _SUCCEEDED),
+    Scenario("reconciler, tombstone", _tombstone_due, _reconcile, _DELETED),
+    Scenario("reconciler, orphan", _orphan, _reconcile, _DELETED),
+    Scenario("redrive, copy", _exhausted, _redrive_copies, _SUCCEEDED),
+    Scenario("redrive, by id", _exhausted, _redrive_by_id, _SUCCEEDED, copies=1),
+    Scenario("delete, open", _queue, _delete, _DELETED),
+    Scenario("delete, finished", _succeeded, _delete, _DELETED),
+)
