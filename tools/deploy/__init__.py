@@ -1,0 +1,1 @@
+"""Putting a stage into an AWS account, and taking it away again."""

@@ -1,0 +1,1 @@
+"""The main job on a deployed stage, with the caller's credentials."""
