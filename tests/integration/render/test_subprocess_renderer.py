@@ -111,6 +111,43 @@ def test_a_killed_child_is_transient_and_replaced(endless: bytes) -> None:
         assert _child_id(renderer) != child
 
 
+def _kill_each_child(renderer: SubprocessRenderer, sign: signal.Signals, times: int) -> threading.Thread:
+    """Kills that many children one after the other, each while it renders."""
+
+    def kill() -> None:
+        last: int | None = None
+        for _ in range(times):
+            assert _eventually(lambda: renderer.child_process_id not in (None, last))  # noqa: B023
+            last = _child_id(renderer)
+            time.sleep(0.3)
+            os.kill(last, sign)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    return killer
+
+
+def test_a_crash_in_a_used_child_is_tried_again_in_a_fresh_one(endless: bytes) -> None:
+    with SubprocessRenderer(replace(_UNBOUNDED_SCANS, cpu_seconds=2)) as renderer:
+        assert _renders(renderer)
+        killer = _kill_each_child(renderer, signal.SIGSEGV, 1)
+        # The second child gets as far as the limit on processor time.
+        with pytest.raises(PermanentError, match="processor time"):
+            renderer.render(endless, [preset()], wall_seconds=_WALL_SECONDS)
+        killer.join()
+
+
+def test_a_picture_that_crashes_a_fresh_child_is_refused_at_the_first_attempt(endless: bytes) -> None:
+    with SubprocessRenderer(_UNBOUNDED_SCANS) as renderer:
+        assert _renders(renderer)
+        killer = _kill_each_child(renderer, signal.SIGABRT, 2)
+        with pytest.raises(PermanentError, match="crashes its decoder \\(SIGABRT\\)") as refusal:
+            renderer.render(endless, [preset()], wall_seconds=_WALL_SECONDS)
+        killer.join()
+        assert refusal.value.code == FailureCode.CORRUPT
+        assert _renders(renderer)
+
+
 def test_a_child_killed_while_idle_costs_nothing(renderer: SubprocessRenderer) -> None:
     assert _renders(renderer)
     child = _child_id(renderer)
@@ -250,16 +287,9 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert _eventually(lambda: not _is_running(int(run.stdout)))
 
 
-def _children() -> set[str]:
-    """The process ids of this thread's children; empty where the kernel does not tell."""
-    children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
-    return set(children.read_text().split()) if children.exists() else set()
-
-
 @on_linux
 def test_two_hundred_pictures_leave_no_descriptor_and_no_process(endless: bytes) -> None:
     before = len(list(_PROC.iterdir()))
-    others = _children()  # another suite's processes may run beside this one
     with SubprocessRenderer(replace(_UNBOUNDED_SCANS, wall_seconds=60)) as renderer:
         for number in range(200):
             if number % 50 == 10:
@@ -272,7 +302,8 @@ def test_two_hundred_pictures_leave_no_descriptor_and_no_process(endless: bytes)
                 assert _renders(renderer)
         assert len(list(_PROC.iterdir())) <= before + 2
     assert len(list(_PROC.iterdir())) == before
-    assert _children() == others
+    children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
+    assert not children.exists() or not children.read_text().split()
 
 
 def test_threads_share_one_child(renderer: SubprocessRenderer) -> None:

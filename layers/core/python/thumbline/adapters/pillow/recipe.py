@@ -22,7 +22,7 @@ from thumbline.adapters.pillow.source import Source
 from thumbline.domain.presets import Preset, RenderLimits
 from thumbline.ports.renderer import Rendering
 
-_REDUCING_GAP = 2.0
+REDUCING_GAP = 2.0
 """Block averaging stops at twice the target, Lanczos does the rest: 3.0 is finer, and slower."""
 
 _IMPRESSION = Preset("impression", IMPRESSION_SIDE, IMPRESSION_SIDE, "contain", "png", 100)
@@ -76,8 +76,8 @@ def _master(decoded: Decoded, source: Source, framings: Sequence[Framing]) -> De
         canvas = on_canvas(decoded.image, source.frame_box, (source.width, source.height))
         decoded = Decoded(canvas, canvas.width, canvas.height)
     scale = max(framing.scale for framing in framings)
-    columns = max(1, int(decoded.width / (source.width * scale) / _REDUCING_GAP))
-    rows = max(1, int(decoded.height / (source.height * scale) / _REDUCING_GAP))
+    columns = max(1, int(decoded.width / (source.width * scale) / REDUCING_GAP))
+    rows = max(1, int(decoded.height / (source.height * scale) / REDUCING_GAP))
     # A side that is only a few pixels long is not averaged away.
     factors = (min(columns, decoded.image.width), min(rows, decoded.image.height))
     image = reduced(decoded.image, factors)
@@ -94,7 +94,7 @@ def _resampled(master: Decoded, framing: Framing, stored: Size) -> Image.Image:
         min(right * across, master.image.width),
         min(bottom * down, master.image.height),
     )
-    small = master.image.resize(framing.size, Image.Resampling.LANCZOS, box, _REDUCING_GAP)
+    small = master.image.resize(framing.size, Image.Resampling.LANCZOS, box, REDUCING_GAP)
     if small.mode not in ("La", "RGBa"):
         return small
     straight = small.convert("LA" if small.mode == "La" else "RGBA")

@@ -5,6 +5,7 @@
 | it refuses the picture                        | PermanentError with the child's code     |
 | it runs out of memory and says so             | PermanentError too_complex               |
 | SIGXCPU: the picture's processor time is spent| PermanentError too_complex               |
+| it crashes, and a fresh child crashes again   | PermanentError corrupt                   |
 | no answer in time, processor time not spent   | TransientError render_timed_out          |
 | it dies in any other way, or talks nonsense   | TransientError render_crashed            |
 
@@ -32,6 +33,11 @@ from thumbline.domain.errors import FailureCode, PermanentError, TransientError
 from thumbline.domain.presets import Preset, RenderLimits
 from thumbline.ports.renderer import Rendering
 
+_CRASHES = frozenset(
+    {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV, -signal.SIGSYS}
+)
+"""Ends that a decoder brings about by itself. SIGKILL is not among them: that is the machine's doing."""
+
 
 class SubprocessRenderer:
     """Implements `ports.renderer.Renderer`. Threads may share it; they render one at a time.
@@ -43,6 +49,7 @@ class SubprocessRenderer:
         self._limits = limits
         self._lock = threading.Lock()
         self._child: ChildProcess | None = None
+        self._child_is_fresh = False
 
     @property
     def child_process_id(self) -> int | None:
@@ -79,16 +86,22 @@ class SubprocessRenderer:
 
     def _answer(self, original: bytes, presets: Sequence[Preset], seconds: float) -> Answer:
         deadline = time.monotonic() + seconds
-        child = self._running_child()
-        try:
-            answer = read_answer(*child.exchange(request_parts(original, presets), deadline))
-        except BaseException as error:
-            # Whatever interrupted the exchange, a half-read answer must never meet the next picture.
-            self._end_child(at_once=True)
-            self._explain(error, seconds)
-        if answer.retiring:
-            self._end_child(at_once=False)
-        return answer
+        parts = request_parts(original, presets)
+        while True:
+            child = self._running_child()
+            was_fresh, self._child_is_fresh = self._child_is_fresh, False
+            try:
+                answer = read_answer(*child.exchange(parts, deadline))
+            except BaseException as error:
+                # Whatever interrupted the exchange, a half-read answer must never meet the next picture.
+                self._end_child(at_once=True)
+                if isinstance(error, ChildDiedError) and error.status in _CRASHES and not was_fresh:
+                    # An earlier picture may have harmed that child; in a fresh one, only this one can.
+                    continue
+                self._explain(error, seconds)
+            if answer.retiring:
+                self._end_child(at_once=False)
+            return answer
 
     def _running_child(self) -> ChildProcess:
         if self._child is not None and not self._child.is_alive():
@@ -96,6 +109,7 @@ class SubprocessRenderer:
         if self._child is None:
             try:
                 self._child = ChildProcess(self._limits)
+                self._child_is_fresh = True
             except OSError as error:
                 detail = f"The rendering process could not be started ({error.strerror})."
                 raise TransientError(FailureCode.RENDER_CRASHED, detail) from error
@@ -113,6 +127,11 @@ class SubprocessRenderer:
                     f"Rendering this picture takes more than {self._limits.cpu_seconds} s of processor time."
                 )
                 raise PermanentError(FailureCode.TOO_COMPLEX, detail) from error
+            if error.status in _CRASHES:
+                detail = (
+                    f"The picture crashes its decoder ({_ending(error.status)}) and is taken for damaged."
+                )
+                raise PermanentError(FailureCode.CORRUPT, detail) from error
             detail = f"The rendering process ended before it answered ({_ending(error.status)})."
             raise TransientError(FailureCode.RENDER_CRASHED, detail) from error
         if isinstance(error, DeadlineError):

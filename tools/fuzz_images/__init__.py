@@ -1,0 +1,1 @@
+"""Damaged pictures against the renderer: it may refuse them, it may not fall."""
