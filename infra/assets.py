@@ -9,7 +9,7 @@ from pathlib import Path
 
 from infra.errors import AssetError
 
-FUNCTION_NAMES = ("ingest_api", "outbox_relay", "thumbnail_worker", "job_reconciler")
+FUNCTION_NAMES = ("ingest_api", "token_authorizer", "outbox_relay", "thumbnail_worker", "job_reconciler")
 UNZIPPED_LIMIT_BYTES = 250 * 1024 * 1024
 """Lambda's quota for a function with all its layers."""
 

@@ -6,7 +6,7 @@ import platform
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from aws_cdk.aws_logs import RetentionDays
 
@@ -15,7 +15,8 @@ from thumbline.domain.presets import DEFAULT_PRESET, Preset, RenderLimits
 from thumbline.settings import OwnerSource
 
 Architecture = Literal["arm64", "x86_64"]
-Authorization = Literal["AWS_IAM", "NONE"]
+Identity = OwnerSource
+"""How callers are told apart: SigV4, bearer tokens, or, on the local stage alone, not at all."""
 
 RUNTIME_PYTHON = "3.13"
 
@@ -39,8 +40,7 @@ class StageSettings:
 
     name: str
     architecture: Architecture
-    authorization: Authorization
-    owner_source: OwnerSource
+    identity: Identity
     retention_days: int
     """Terminal rows with their original and thumbnails; 0 keeps them for ever."""
     log_retention: RetentionDays
@@ -69,10 +69,10 @@ class StageSettings:
     """Who is told of alarms. Given at deployment, never written down here."""
 
     def __post_init__(self) -> None:
-        if self.name != "local" and (self.authorization != "AWS_IAM" or self.owner_source != "iam"):
+        if self.name != "local" and self.identity == "local":
             raise StageError(
                 f"stage {self.name!r} would answer callers that nobody authenticated:"
-                " only the stage 'local' may go without IAM authorization"
+                " only the stage 'local' may go without identity"
             )
         if self.alarm_email is not None and not _EMAIL.fullmatch(self.alarm_email):
             raise StageError(f"the alarm address {self.alarm_email!r} is not an e-mail address")
@@ -82,8 +82,7 @@ def _dev() -> StageSettings:
     return StageSettings(
         name="dev",
         architecture="arm64",
-        authorization="AWS_IAM",
-        owner_source="iam",
+        identity="iam",
         retention_days=365,
         log_retention=RetentionDays.TWO_WEEKS,
         retains_data=False,
@@ -100,8 +99,7 @@ def _prod() -> StageSettings:
     return StageSettings(
         name="prod",
         architecture="arm64",
-        authorization="AWS_IAM",
-        owner_source="iam",
+        identity="iam",
         retention_days=365,
         log_retention=RetentionDays.THREE_MONTHS,
         retains_data=True,
@@ -117,8 +115,7 @@ def _local() -> StageSettings:
     return StageSettings(
         name="local",
         architecture=host_architecture(),
-        authorization="NONE",
-        owner_source="local",
+        identity="local",
         retention_days=365,
         log_retention=RetentionDays.ONE_DAY,
         retains_data=False,
@@ -145,6 +142,14 @@ def stage_settings(name: str) -> StageSettings:
     if name not in _STAGES:
         raise StageError(f"unknown stage {name!r}: choose one of {', '.join(STAGE_NAMES)}")
     return _STAGES[name]()
+
+
+def with_identity(settings: StageSettings, identity: str) -> StageSettings:
+    """The stage with another kind of identity. Raises StageError naming the choices."""
+    for kind in get_args(Identity):
+        if identity == kind:
+            return replace(settings, identity=kind)
+    raise StageError(f"unknown identity {identity!r}: choose one of {', '.join(get_args(Identity))}")
 
 
 def host_architecture() -> Architecture:

@@ -19,6 +19,7 @@ from infra.parts.queues import Queues
 from infra.parts.rest_api import RestApi
 from infra.parts.tables import Tables
 from infra.parts.thumbnail_worker import ThumbnailWorker
+from infra.parts.token_authorizer import TokenAuthorizer
 from infra.settings import StageSettings
 from infra.topology import topology_of
 
@@ -58,7 +59,12 @@ class ThumblineStack(Stack):
         reconciler = JobReconciler(
             self, "JobReconciler", frame=frame, topology=topology, tables=tables, images=images, queues=queues
         )
-        rest_api = RestApi(self, "Rest", settings=settings, ingest=ingest.function)
+        authorizer = None
+        if settings.identity == "token":
+            authorizer = TokenAuthorizer(
+                self, "TokenAuthorizer", frame=frame, topology=topology, tables=tables
+            ).authorizer
+        rest_api = RestApi(self, "Rest", settings=settings, ingest=ingest.function, authorizer=authorizer)
         watched = Watched(
             queues=queues,
             relay=relay.function,
@@ -77,6 +83,7 @@ class ThumblineStack(Stack):
             "ApiId": rest_api.api.rest_api_id,
             "JobsTableName": tables.jobs.table_name,
             "IdempotencyTableName": tables.idempotency.table_name,
+            "AccessTableName": tables.access.table_name,
             "BucketName": images.bucket.bucket_name,
             "WorkQueueUrl": queues.work.queue_url,
             "UndeliveredQueueUrl": queues.undelivered.queue_url,

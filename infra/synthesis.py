@@ -12,7 +12,7 @@ from aws_cdk import App
 from infra.assets import FUNCTION_NAMES, Assets, stage_core, stage_function
 from infra.errors import InfraError
 from infra.layers import Platform, bundle_layer
-from infra.settings import StageSettings, stage_settings
+from infra.settings import StageSettings, stage_settings, with_identity
 from infra.stack import ThumblineStack
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,7 +20,8 @@ DEFAULT_STAGE = "dev"
 
 
 def main() -> int:
-    """Synthesizes the stage that the context value `stage` names, with alarms going to `alarm-email`.
+    """Synthesizes the stage that the context value `stage` names, with alarms going to `alarm-email` and the
+    kind of identity that `identity` names (iam or token) where it is not to be the stage's own.
 
     A failure is one sentence and status 1.
     """
@@ -40,6 +41,8 @@ def main() -> int:
 
 def _settings(app: App) -> StageSettings:
     settings = stage_settings(str(app.node.try_get_context("stage") or DEFAULT_STAGE))
+    if identity := app.node.try_get_context("identity"):
+        settings = with_identity(settings, str(identity))
     return replace(settings, alarm_email=app.node.try_get_context("alarm-email") or None)
 
 

@@ -53,6 +53,10 @@ class Topology:
 
     ingest_timeout_seconds: int = 25
     """Four seconds less than the gateway waits, so that a slow dependency ends in our problem document."""
+    authorizer_timeout_seconds: int = 10
+    """One read, tried twice; the rest of the gateway's wait belongs to the request itself."""
+    authorizer_cache_seconds: int = 5 * MINUTE_SECONDS
+    """How long a revoked token may still open the gateway."""
     relay_timeout_seconds: int = 60
     """A batch is a handful of SendMessageBatch calls; the rest is room for their retries."""
     reconciler_timeout_seconds: int = 55

@@ -8,10 +8,11 @@ from functools import cache
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 from aws_lambda_powertools.metrics import MetricUnit
 
-from functions.ingest_api.routes import build_resolver
+from functions.ingest_api.answers import Answer
+from functions.ingest_api.requests import Request
+from functions.ingest_api.respond import respond
 from thumbline import metrics as names
 from thumbline.bootstrap.ingest_api import Ingest, build
 from thumbline.settings import IngestSettings
@@ -21,23 +22,28 @@ metrics = Metrics(namespace=names.NAMESPACE, service="ingest_api")
 
 
 @cache
-def _deployed() -> APIGatewayRestResolver:
-    return build_resolver(build(IngestSettings.from_env(os.environ)), logger)
+def _deployed() -> Ingest:
+    return build(IngestSettings.from_env(os.environ))
 
 
-def lambda_handler(event: dict[str, Any], context: Any, ingest: Ingest | None = None) -> dict[str, Any]:
-    app = _deployed() if ingest is None else build_resolver(ingest, logger)
-    answer = app.resolve(event, context)
-    headers = answer.get("multiValueHeaders", {})
-    if answer["statusCode"] == 202:
-        replayed = "Idempotency-Replayed" in headers
-        metrics.add_metric(names.JOBS_REPLAYED if replayed else names.JOBS_ACCEPTED, MetricUnit.Count, 1)
-        metrics.flush_metrics()
+def lambda_handler(event: dict[str, Any], _context: object, ingest: Ingest | None = None) -> dict[str, Any]:
+    request = Request(event)
+    answer = respond(request, _deployed() if ingest is None else ingest, logger)
+    accepted = answer.status == 202
+    if accepted:
+        _count(answer)
+    # No path: an unknown one may hold anything that a client wrote into it by mistake.
     logger.info(
         "answered",
-        method=event.get("httpMethod"),
-        path=event.get("path"),
-        status=answer["statusCode"],
-        job=headers.get("Location", [None])[0] if answer["statusCode"] == 202 else None,
+        method=request.method,
+        resource=event.get("resource"),
+        status=answer.status,
+        job=answer.headers["Location"] if accepted else None,
     )
-    return answer
+    return answer.to_response(with_body=request.method != "HEAD")
+
+
+def _count(answer: Answer) -> None:
+    replayed = "Idempotency-Replayed" in answer.headers
+    metrics.add_metric(names.JOBS_REPLAYED if replayed else names.JOBS_ACCEPTED, MetricUnit.Count, 1)
+    metrics.flush_metrics()

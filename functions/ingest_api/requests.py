@@ -3,77 +3,140 @@
 from __future__ import annotations
 
 import base64
-import binascii
+import json
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from functions.ingest_api import problems
 from functions.ingest_api.problems import ProblemError
 from thumbline.domain.idempotency import IdempotencyKeyError, parse_key
 from thumbline.domain.presets import DEFAULT_PRESET_NAME, Preset
-from thumbline.service.accept_image import Submission
 from thumbline.settings import IngestSettings, OwnerSource
 
 LOCAL_OWNER = "local"
+OCTET_STREAM = "application/octet-stream"
+_WHOLE_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
+_JSON_LIMIT_BYTES = 16_384
 
 
-def submission(event: Mapping[str, Any], settings: IngestSettings) -> Submission:
-    """A POST of image bytes. Raises ProblemError; the cheapest checks come first."""
-    content_type = _content_type(event)
-    key = _idempotency_key(event)
-    presets = _presets(event, settings.presets)
-    body = _body(event, settings.inline_limit_bytes)
-    return Submission(
-        owner=owner(event, settings.owner_source),
-        idempotency_key=key,
-        content_type=content_type,
-        body=body,
-        presets=presets,
-    )
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One proxy event, read on demand. `parameters` are those of the path."""
+
+    event: Mapping[str, Any]
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        return str(self.event["httpMethod"])
+
+    @property
+    def path(self) -> str:
+        return str(self.event["path"])
+
+    def with_parameters(self, parameters: Mapping[str, str]) -> Request:
+        return replace(self, parameters=parameters)
+
+    def owner(self, source: OwnerSource) -> str:
+        """From the authorizer only. With IAM: the principal's unique id, without a role session's own name.
+
+        Raises KeyError, TypeError or AttributeError where a method is deployed without its authorizer:
+        nothing may be answered then.
+        """
+        if source == "local":
+            return LOCAL_OWNER
+        context = self.event["requestContext"]
+        if source == "token":
+            return _named(context["authorizer"]["owner"])
+        return _named(context["identity"]["user"].partition(":")[0])
+
+    def header(self, name: str) -> str | None:
+        """Names are case-insensitive; repeated headers are joined, as RFC 9110 section 5.3 has it."""
+        wanted = name.lower()
+        for given, values in (self.event.get("multiValueHeaders") or {}).items():
+            if given.lower() == wanted:
+                return ", ".join(values)
+        for given, value in (self.event.get("headers") or {}).items():
+            if given.lower() == wanted:
+                return str(value)
+        return None
+
+    def query(self, name: str) -> str | None:
+        """Raises ProblemError for a parameter that was given more than once."""
+        values = (self.event.get("multiValueQueryStringParameters") or {}).get(name) or []
+        if len(values) > 1:
+            raise ProblemError(problems.bad_parameter(name, "given once"))
+        return values[0] if values else None
+
+    def query_number(self, name: str, largest: int) -> int | None:
+        """A whole number from 1 on. Raises ProblemError."""
+        text = self.query(name)
+        if text is None:
+            return None
+        if not _WHOLE_NUMBER.fullmatch(text) or int(text) > largest:
+            raise ProblemError(problems.bad_parameter(name, f"a whole number from 1 to {largest:,}"))
+        return int(text)
+
+    def content_type(self) -> str:
+        """The declared media type without its parameters; '' where none is declared."""
+        return (self.header("Content-Type") or "").partition(";")[0].strip().lower()
+
+    def body(self) -> bytes:
+        """Exactly the bytes that were sent; API Gateway encodes them in base 64 for every binary media type.
+
+        Raises binascii.Error for an event that API Gateway does not make.
+        """
+        text: str = self.event.get("body") or ""
+        return base64.b64decode(text, validate=True) if self.event.get("isBase64Encoded") else text.encode()
+
+    def json(self) -> dict[str, Any]:
+        """The body as a JSON object. Raises ProblemError."""
+        body = self.body()
+        if len(body) > _JSON_LIMIT_BYTES:
+            raise ProblemError(
+                problems.malformed_body(f"The document has more than {_JSON_LIMIT_BYTES:,} bytes")
+            )
+        try:
+            document = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise ProblemError(problems.malformed_body("The body is no JSON document")) from error
+        if not isinstance(document, dict):
+            raise ProblemError(problems.malformed_body("The body must be a JSON object"))
+        return document
 
 
-def owner(event: Mapping[str, Any], source: OwnerSource) -> str:
-    """From the authorizer only. With IAM: the principal's unique id, without a role session's own name.
-
-    Raises KeyError where a method is deployed without its authorizer: nothing may be answered then.
-    """
-    if source == "local":
-        return LOCAL_OWNER
-    user: str = event["requestContext"]["identity"]["user"]
-    return user.partition(":")[0]
-
-
-def header(event: Mapping[str, Any], name: str) -> str | None:
-    """Header names are case-insensitive; repeated headers are joined, as RFC 9110 section 5.3 has it."""
-    wanted = name.lower()
-    for given, values in (event.get("multiValueHeaders") or {}).items():
-        if given.lower() == wanted:
-            return ", ".join(values)
-    for given, value in (event.get("headers") or {}).items():
-        if given.lower() == wanted:
-            return str(value)
-    return None
-
-
-def _content_type(event: Mapping[str, Any]) -> str:
-    declared = header(event, "Content-Type") or ""
-    essence = declared.partition(";")[0].strip().lower()
-    if essence and essence != "application/octet-stream" and not essence.startswith("image/"):
-        raise ProblemError(problems.unsupported_media_type(essence[:100]))
-    return essence
-
-
-def _idempotency_key(event: Mapping[str, Any]) -> str:
+def idempotency_key(request: Request) -> str:
+    """Raises ProblemError."""
     try:
-        return parse_key(header(event, "Idempotency-Key"))
+        return parse_key(request.header("Idempotency-Key"))
     except IdempotencyKeyError as error:
         raise ProblemError(problems.bad_key(str(error))) from error
 
 
-def _presets(event: Mapping[str, Any], defined: Sequence[Preset]) -> tuple[Preset, ...]:
-    """The default preset is always owed; `?presets=` asks for more of those that the stage defines."""
-    query = event.get("queryStringParameters") or {}
-    asked = {name.strip() for name in query.get("presets", "").split(",") if name.strip()}
+def picture_type(request: Request) -> str:
+    """The declared type of a body that is a picture. Raises ProblemError."""
+    declared = request.content_type()
+    if declared and declared != OCTET_STREAM and not declared.startswith("image/"):
+        raise ProblemError(problems.no_picture_type(declared[:100]))
+    return declared
+
+
+def picture(request: Request, settings: IngestSettings) -> bytes:
+    """The body that is a picture. Raises ProblemError."""
+    body = request.body()
+    if len(body) > settings.inline_limit_bytes:
+        raise ProblemError(problems.body_too_large(len(body), settings.inline_limit_bytes))
+    return body
+
+
+def owed_presets(request: Request, defined: Sequence[Preset]) -> tuple[Preset, ...]:
+    """The default preset is always owed; `?presets=` asks for more of those that the stage defines.
+
+    Raises ProblemError.
+    """
+    asked = {name.strip() for name in (request.query("presets") or "").split(",") if name.strip()}
     unknown = sorted(asked - {preset.name for preset in defined})
     if unknown:
         quoted = [repr(name[:40]) for name in unknown[:5]]
@@ -81,16 +144,7 @@ def _presets(event: Mapping[str, Any], defined: Sequence[Preset]) -> tuple[Prese
     return tuple(preset for preset in defined if preset.name in asked | {DEFAULT_PRESET_NAME})
 
 
-def _body(event: Mapping[str, Any], limit_bytes: int) -> bytes:
-    """Exactly the bytes that were sent; API Gateway encodes them in base 64 for every binary media type."""
-    text: str = event.get("body") or ""
-    if event.get("isBase64Encoded"):
-        try:
-            body = base64.b64decode(text, validate=True)
-        except binascii.Error as error:
-            raise ProblemError(problems.internal()) from error
-    else:
-        body = text.encode()
-    if len(body) > limit_bytes:
-        raise ProblemError(problems.body_too_large(len(body), limit_bytes))
-    return body
+def _named(owner: object) -> str:
+    if not isinstance(owner, str) or not owner:
+        raise TypeError("the authorizer named no owner")
+    return owner

@@ -3,134 +3,170 @@
 from __future__ import annotations
 
 import json
-from http import HTTPStatus
-from typing import Any
 
-from aws_lambda_powertools import Logger
-from aws_lambda_powertools.event_handler import APIGatewayRestResolver, CORSConfig, Response
-from aws_lambda_powertools.event_handler.exceptions import NotFoundError
-
-from functions.ingest_api import problems, requests, views
-from functions.ingest_api.problems import Problem, ProblemError
+from functions.ingest_api import collection_views, problems, requests, views
+from functions.ingest_api.announcements import JSON as JSON_TYPE
+from functions.ingest_api.announcements import announcement, committed_upload
+from functions.ingest_api.answers import JSON, NO_STORE, Answer, etag_of, matches, revalidated
+from functions.ingest_api.openapi.document import openapi_text
+from functions.ingest_api.pages import MEDIA_TYPE as PAGE_TYPE
+from functions.ingest_api.pages import problem_page
+from functions.ingest_api.problem_types import PROBLEM_TYPES
+from functions.ingest_api.problems import ProblemError
+from functions.ingest_api.requests import Request
+from functions.ingest_api.router import Route, Router
 from thumbline.bootstrap.ingest_api import Ingest
-from thumbline.domain.errors import DependencyUnavailableError, PermanentError
-from thumbline.domain.job import Failure, Status
-from thumbline.service.accept_image import IdempotencyKeyReusedError, accept_image
-from thumbline.service.read_job import (
-    JobGoneError,
-    JobNotFoundError,
-    ThumbnailNotReadyError,
-    UnknownPresetError,
-    find_thumbnail,
-    read_job,
+from thumbline.domain.cursors import CursorError, seal, unseal
+from thumbline.domain.job import Status
+from thumbline.service.accept_image import Submission, accept_image
+from thumbline.service.accept_job import Accepted
+from thumbline.service.begin_upload import begin_upload
+from thumbline.service.commit_upload import UploadSubmission, commit_upload
+from thumbline.service.delete_job import delete_job
+from thumbline.service.list_jobs import list_jobs
+from thumbline.service.read_job import find_thumbnail, read_job
+
+CURSOR_SECRET = "cursors"
+LARGEST_PAGE = 100
+USUAL_PAGE = 25
+_PUBLIC = {"Cache-Control": "public, max-age=3600"}
+_REVALIDATE = {"Cache-Control": "private, no-cache"}
+
+
+def post_image(request: Request, ingest: Ingest) -> Answer:
+    """A picture, or the id of an upload. The cheapest checks come first."""
+    committing = request.content_type() == JSON_TYPE
+    declared = "" if committing else requests.picture_type(request)
+    key = requests.idempotency_key(request)
+    presets = requests.owed_presets(request, ingest.settings.presets)
+    deadline = request.query_number("deadline_seconds", ingest.settings.timings.deadline_seconds)
+    owner = _owner(request, ingest)
+    if committing:
+        upload = UploadSubmission(
+            owner=owner,
+            idempotency_key=key,
+            upload_id=committed_upload(request),
+            presets=presets,
+            deadline_seconds=deadline,
+        )
+        limit_bytes = ingest.settings.upload_limit_bytes
+        return _accepted(commit_upload(upload, ingest.acceptance, ingest.uploads, limit_bytes), ingest)
+    submission = Submission(
+        owner=owner,
+        idempotency_key=key,
+        content_type=declared,
+        body=requests.picture(request, ingest.settings),
+        presets=presets,
+        deadline_seconds=deadline,
+    )
+    return _accepted(accept_image(submission, ingest.acceptance), ingest)
+
+
+def post_upload(request: Request, ingest: Ingest) -> Answer:
+    announced = announcement(request, ingest.settings.upload_limit_bytes)
+    begun = begin_upload(
+        announced,
+        _owner(request, ingest),
+        signer=ingest.uploads,
+        clock=ingest.acceptance.clock,
+        ids=ingest.acceptance.ids,
+    )
+    return Answer(201, JSON, json.dumps(collection_views.upload_document(begun)), NO_STORE)
+
+
+def get_jobs(request: Request, ingest: Ingest) -> Answer:
+    status = _status(request)
+    limit = request.query_number("limit", LARGEST_PAGE) or USUAL_PAGE
+    owner = _owner(request, ingest)
+    cursor = request.query("cursor")
+    secret = ingest.access.secret(CURSOR_SECRET)
+    before = None
+    if cursor is not None:
+        try:
+            before = unseal(cursor, owner=owner, status=status, secret=secret)
+        except CursorError as error:
+            raise ProblemError(problems.cursor_not_found()) from error
+    page = list_jobs(owner, ingest.index, status=status, before=before, limit=limit)
+    following = None
+    if page.last is not None:
+        following = seal(page.last, owner=owner, status=status, secret=secret)
+    document = collection_views.listing_document(page, status=status, limit=limit, cursor=following)
+    return Answer(200, JSON, json.dumps(document), NO_STORE)
+
+
+def get_job(request: Request, ingest: Ingest) -> Answer:
+    job = read_job(request.parameters["job_id"], _owner(request, ingest), ingest.acceptance.jobs)
+    body = json.dumps(views.job_document(job))
+    waiting = {"Retry-After": str(ingest.settings.retry_after_seconds)} if job.is_open else {}
+    answer = Answer(200, JSON, body, _REVALIDATE | waiting)
+    return revalidated(answer, etag_of(body), request.header("If-None-Match"))
+
+
+def get_thumbnail(request: Request, ingest: Ingest) -> Answer:
+    job_id, preset = request.parameters["job_id"], request.parameters["preset"]
+    result = find_thumbnail(job_id, preset, _owner(request, ingest), ingest.acceptance.jobs)
+    # Whoever keeps the redirect finds its link good for at least as long again.
+    fresh_seconds = ingest.settings.signed_url_seconds // 2
+    etag = f'"{result.sha256}"'
+    headers = {"ETag": etag, "Cache-Control": f"private, max-age={fresh_seconds}"}
+    if matches(request.header("If-None-Match"), etag):
+        return Answer(304, headers=headers)
+    url = ingest.signer.sign(result.key, result.type, ingest.settings.signed_url_seconds)
+    return Answer(302, headers=headers | {"Location": url})
+
+
+def delete_image(request: Request, ingest: Ingest) -> Answer:
+    delete_job(request.parameters["job_id"], _owner(request, ingest), ingest.deletion)
+    return Answer(204, headers=NO_STORE)
+
+
+def get_openapi(request: Request, ingest: Ingest) -> Answer:
+    text = openapi_text(ingest.settings)
+    return revalidated(Answer(200, JSON, text, _PUBLIC), etag_of(text), request.header("If-None-Match"))
+
+
+def get_problem(request: Request, _ingest: Ingest) -> Answer:
+    code = request.parameters["code"]
+    if code not in PROBLEM_TYPES:
+        raise ProblemError(problems.route_not_found())
+    page = problem_page(code, PROBLEM_TYPES[code])
+    return revalidated(Answer(200, PAGE_TYPE, page, _PUBLIC), etag_of(page), request.header("If-None-Match"))
+
+
+ROUTER = Router(
+    (
+        Route("POST", "/images", post_image),
+        Route("GET", "/images/{job_id}/{preset}", get_thumbnail),
+        Route("DELETE", "/images/{job_id}", delete_image),
+        Route("POST", "/uploads", post_upload),
+        Route("GET", "/jobs", get_jobs),
+        Route("GET", "/jobs/{job_id}", get_job),
+        Route("GET", "/openapi.json", get_openapi, metered=False),
+        Route("GET", "/problems/{code}", get_problem, metered=False),
+    )
 )
 
-CORS = CORSConfig(
-    allow_headers=["Content-Type", "Idempotency-Key", "If-None-Match"],
-    expose_headers=["ETag", "Idempotency-Replayed", "Location", "Retry-After"],
-    max_age=600,
-)
-STAGE_PREFIX = "/v1"
-"""Only a custom domain's base path reaches us as part of the path; the stage's own name does not."""
 
-_NO_STORE = {"Cache-Control": "no-store"}
-_JSON = "application/json"
+def _owner(request: Request, ingest: Ingest) -> str:
+    return request.owner(ingest.settings.owner_source)
 
 
-def build_resolver(ingest: Ingest, logger: Logger) -> APIGatewayRestResolver:
-    app = APIGatewayRestResolver(cors=CORS, strip_prefixes=[STAGE_PREFIX])
-    _add_routes(app, ingest)
-    _add_problems(app, ingest, logger)
-    return app
+def _status(request: Request) -> Status | None:
+    text = request.query("status")
+    if text is None:
+        return None
+    try:
+        return Status(text)
+    except ValueError as error:
+        raise ProblemError(problems.bad_parameter("status", "one of " + ", ".join(Status))) from error
 
 
-def _add_routes(app: APIGatewayRestResolver, ingest: Ingest) -> None:
-    settings = ingest.settings
-    retry_after = str(settings.retry_after_seconds)
-
-    def owner() -> str:
-        return requests.owner(app.current_event.raw_event, settings.owner_source)
-
-    @app.post("/images")
-    def post_image() -> Response[str]:
-        submission = requests.submission(app.current_event.raw_event, settings)
-        accepted = accept_image(submission, ingest.acceptance)
-        headers = {"Location": views.job_link(accepted.job_id), "Retry-After": retry_after, **_NO_STORE}
-        if accepted.replayed:
-            headers["Idempotency-Replayed"] = "true"
-        body = {"job_id": accepted.job_id, "status": Status.QUEUED.value}
-        return Response(202, _JSON, json.dumps(body), headers)
-
-    @app.get("/jobs/<job_id>")
-    def get_job(job_id: str) -> Response[str]:
-        job = read_job(job_id, owner(), ingest.acceptance.jobs)
-        headers = _NO_STORE | ({"Retry-After": retry_after} if job.is_open else {})
-        return Response(200, _JSON, json.dumps(views.job_document(job)), headers)
-
-    @app.get("/images/<job_id>/<preset>")
-    def get_thumbnail(job_id: str, preset: str) -> Response[str]:
-        result = find_thumbnail(job_id, preset, owner(), ingest.acceptance.jobs)
-        fresh_seconds = settings.signed_url_seconds // 2
-        headers = {"ETag": f'"{result.sha256}"', "Cache-Control": f"private, max-age={fresh_seconds}"}
-        if _matches(requests.header(app.current_event.raw_event, "If-None-Match"), result.sha256):
-            return Response(304, None, "", headers)
-        url = ingest.signer.sign(result.key, result.type, settings.signed_url_seconds)
-        return Response(302, None, "", headers | {"Location": url})
-
-
-def _add_problems(app: APIGatewayRestResolver, ingest: Ingest, logger: Logger) -> None:
-    def no_route(_: NotFoundError) -> Response[str]:
-        event = app.current_event
-        path = event.path.removeprefix(STAGE_PREFIX)
-        allowed = [route.method for route in _routes(app) if route.rule.match(path)]
-        if allowed:
-            return _answer(problems.method_not_allowed(event.http_method, [*allowed, "OPTIONS"]))
-        return _answer(problems.route_not_found(path))
-
-    def any_error(error: Exception) -> Response[str]:
-        problem = _problem_of(error, ingest.settings.retry_after_seconds)
-        if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
-            logger.warning("dependency unavailable", reason=str(error))
-        elif problem.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-            logger.exception("unexpected error")
-        return _answer(problem)
-
-    app.not_found(no_route)
-    app.exception_handler(Exception)(any_error)
-
-
-def _problem_of(error: Exception, retry_after_seconds: int) -> Problem:
-    match error:
-        case ProblemError():
-            return error.problem
-        case PermanentError():
-            return problems.of_failure(Failure(error.code, error.detail, retryable=False))
-        case IdempotencyKeyReusedError():
-            return problems.key_reused(str(error))
-        case JobNotFoundError():
-            return problems.job_not_found()
-        case JobGoneError():
-            return problems.job_gone()
-        case UnknownPresetError():
-            return problems.preset_not_found(str(error))
-        case ThumbnailNotReadyError():
-            wait = retry_after_seconds if error.job.is_open else None
-            return problems.not_ready(error.job.job_id, error.job.status.value, wait)
-        case DependencyUnavailableError():
-            return problems.unavailable(retry_after_seconds)
-        case _:
-            return problems.internal()
-
-
-def _routes(app: APIGatewayRestResolver) -> list[Any]:
-    return [*app._static_routes, *app._dynamic_routes]
-
-
-def _answer(problem: Problem) -> Response[str]:
-    return Response(problem.status, problems.MEDIA_TYPE, problem.to_body(), {**problem.headers, **_NO_STORE})
-
-
-def _matches(if_none_match: str | None, sha256: str) -> bool:
-    """Weak comparison over a list of entity tags, or any: RFC 9110 section 13.1.2."""
-    tags = [tag.strip().removeprefix("W/") for tag in (if_none_match or "").split(",")]
-    return "*" in tags or f'"{sha256}"' in tags
+def _accepted(accepted: Accepted, ingest: Ingest) -> Answer:
+    headers = {
+        "Location": views.job_link(accepted.job_id),
+        "Retry-After": str(ingest.settings.retry_after_seconds),
+        **NO_STORE,
+    }
+    if accepted.replayed:
+        headers["Idempotency-Replayed"] = "true"
+    return Answer(202, JSON, json.dumps({"job_id": accepted.job_id, "status": Status.QUEUED.value}), headers)

@@ -23,14 +23,14 @@ def job_document(job: Job) -> dict[str, Any]:
     document: dict[str, Any] = {
         "job_id": job.job_id,
         "status": job.status.value,
-        "created_at": _timestamp(job.created_at),
-        "deadline_at": _timestamp(job.deadline_at),
+        "created_at": timestamp(job.created_at),
+        "deadline_at": timestamp(job.deadline_at),
         "byte_length": job.byte_length,
     }
     if job.started_at is not None:
-        document["started_at"] = _timestamp(job.started_at)
+        document["started_at"] = timestamp(job.started_at)
     if job.finished_at is not None:
-        document["finished_at"] = _timestamp(job.finished_at)
+        document["finished_at"] = timestamp(job.finished_at)
     if job.status is Status.SUCCEEDED:
         document["result"] = thumbnail_link(job.job_id, DEFAULT_PRESET_NAME)
         document |= _picture(job.results[DEFAULT_PRESET_NAME])
@@ -66,7 +66,7 @@ def _picture(result: Result) -> dict[str, Any]:
     }
 
 
-def _timestamp(milliseconds: int) -> str:
+def timestamp(milliseconds: int) -> str:
     """RFC 3339, in UTC."""
     moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

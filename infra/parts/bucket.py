@@ -15,7 +15,8 @@ from thumbline.domain.uploads import UPLOADS_PREFIX
 class ImageBucket(Construct):
     """No public access, TLS only, encrypted.
 
-    No age rule touches an object: originals live at least as long as their row, and the reconciler ends both.
+    No age rule touches an original or a thumbnail: they live at least as long as their row, and the
+    reconciler ends both.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: StageSettings) -> None:
@@ -55,6 +56,7 @@ class ImageBucket(Construct):
         prefixes = {
             self.originals_arn: schema.ORIGINALS_PREFIX,
             self.thumbnails_arn: schema.THUMBNAILS_PREFIX,
+            self.uploads_arn: UPLOADS_PREFIX,
         }
         return {
             f"AwsSolutions::AwsSolutions-IAM5[Resource::<{bucket}.Arn>/{prefixes[arn]}*]": "A key ends in its"

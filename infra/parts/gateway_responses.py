@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from aws_cdk import aws_apigateway as apigateway
 
@@ -11,6 +12,14 @@ API_STAGE = "v1"
 PROBLEM_CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 5
 """Throttles refill within a second and a failing integration rarely heals faster than this."""
+
+EVERY_ANSWER = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "Retry-After",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+}
+"""So that a page of another origin can read a refusal, too, and nobody keeps it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +32,7 @@ class GatewayProblem:
     title: str
     detail: str
     waiting_helps: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def body(self) -> str:
         """A template: API Gateway fills in `$context` variables."""
@@ -46,7 +56,8 @@ def gateway_problems(inline_limit_bytes: int) -> tuple[GatewayProblem, ...]:
             status=413,
             code="too_large",
             title="Too large",
-            detail=f"The request body is too large; send a picture of at most {inline_limit_bytes:,} bytes.",
+            detail=f"The request body is too large: at most {inline_limit_bytes:,} bytes can be sent in one"
+            " request; send the picture by way of POST /v1/uploads.",
         ),
         GatewayProblem(
             kind="THROTTLED",
@@ -55,6 +66,15 @@ def gateway_problems(inline_limit_bytes: int) -> tuple[GatewayProblem, ...]:
             title="Too many requests",
             detail="This API is receiving more requests than it admits; send the same request again later.",
             waiting_helps=True,
+        ),
+        GatewayProblem(
+            kind="UNAUTHORIZED",
+            status=401,
+            code="invalid_token",
+            title="Not authenticated",
+            detail="The bearer token is missing, unknown or revoked; send Authorization: Bearer TOKEN.",
+            # RFC 9110 section 15.5.2 asks for it.
+            headers={"WWW-Authenticate": "Bearer"},
         ),
         GatewayProblem(
             kind="MISSING_AUTHENTICATION_TOKEN",
@@ -123,14 +143,14 @@ def gateway_problems(inline_limit_bytes: int) -> tuple[GatewayProblem, ...]:
 
 def add_gateway_responses(api: apigateway.RestApi, inline_limit_bytes: int) -> None:
     for problem in gateway_problems(inline_limit_bytes):
-        headers = {"Content-Type": f"'{PROBLEM_CONTENT_TYPE}'"}
+        headers = {"Content-Type": PROBLEM_CONTENT_TYPE, **EVERY_ANSWER, **problem.headers}
         if problem.waiting_helps:
-            headers["Retry-After"] = f"'{RETRY_AFTER_SECONDS}'"
+            headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
         api.add_gateway_response(
             problem.kind,
             type=apigateway.ResponseType.of(problem.kind),
             status_code=None if problem.status is None else str(problem.status),
-            response_headers=headers,
+            response_headers={name: f"'{value}'" for name, value in headers.items()},
             # The only template key that every gateway reads; the header above is what the client sees.
             templates={"application/json": problem.body()},
         )

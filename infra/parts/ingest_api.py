@@ -32,7 +32,7 @@ class IngestApi(PythonFunction):
             idempotency_table=tables.idempotency.table_name,
             access_table=tables.access.table_name,
             bucket=images.bucket.bucket_name,
-            owner_source=settings.owner_source,
+            owner_source=settings.identity,
             presets=settings.presets,
             inline_limit_bytes=settings.inline_limit_bytes,
             upload_limit_bytes=settings.upload_limit_bytes,

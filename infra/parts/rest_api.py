@@ -16,11 +16,25 @@ from infra.settings import StageSettings
 
 ROUTES = {
     "/images": ("POST",),
-    "/images/{id}/{preset}": ("GET",),
-    "/jobs/{id}": ("GET",),
+    "/images/{job_id}": ("DELETE",),
+    "/images/{job_id}/{preset}": ("GET",),
+    "/uploads": ("POST",),
+    "/jobs": ("GET",),
+    "/jobs/{job_id}": ("GET",),
+    "/openapi.json": ("GET",),
+    "/problems/{code}": ("GET",),
     "/{proxy+}": (),
 }
 """Paths and the methods that our function knows. Every other method reaches it, too, for its 405."""
+
+MAKING_WORK = ("/images/POST", "/uploads/POST")
+"""Methods that may take half of the stage's throttle, so that a flood of work leaves room for answers."""
+
+_AUTHORIZATION = {
+    "iam": apigateway.AuthorizationType.IAM,
+    "token": apigateway.AuthorizationType.CUSTOM,
+    "local": apigateway.AuthorizationType.NONE,
+}
 
 _LOGGING_POLICY = (
     "Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs"
@@ -28,10 +42,19 @@ _LOGGING_POLICY = (
 
 
 class RestApi(Construct):
-    """Every method is authorized as the stage says, except OPTIONS: preflights are never signed."""
+    """Every method is authorized as the stage says, except OPTIONS: preflights are never authorized.
+
+    `authorizer` is that of a stage whose identity is `token`.
+    """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, settings: StageSettings, ingest: lambda_.IFunction
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        settings: StageSettings,
+        ingest: lambda_.IFunction,
+        authorizer: apigateway.IAuthorizer | None,
     ) -> None:
         super().__init__(scope, construct_id)
         access_log = logs.LogGroup(
@@ -58,13 +81,12 @@ class RestApi(Construct):
                 metrics_enabled=True,
                 throttling_rate_limit=settings.api_rate_limit,
                 throttling_burst_limit=settings.api_burst_limit,
+                method_options=dict.fromkeys(MAKING_WORK, _half_of(settings)),
                 access_log_destination=apigateway.LogGroupLogDestination(access_log),
                 access_log_format=_access_log_format(),
             ),
             default_method_options=apigateway.MethodOptions(
-                authorization_type=apigateway.AuthorizationType[
-                    "IAM" if settings.authorization == "AWS_IAM" else "NONE"
-                ]
+                authorization_type=_AUTHORIZATION[settings.identity], authorizer=authorizer
             ),
         )
         # RestApi exports its own URL, with a slash at its end, under a generated name; the stack has ApiUrl.
@@ -128,6 +150,13 @@ class RestApi(Construct):
                 " nothing but the allowed methods and headers."
             },
         )
+
+
+def _half_of(settings: StageSettings) -> apigateway.MethodDeploymentOptions:
+    return apigateway.MethodDeploymentOptions(
+        throttling_rate_limit=settings.api_rate_limit // 2,
+        throttling_burst_limit=settings.api_burst_limit // 2,
+    )
 
 
 def _access_log_format() -> apigateway.AccessLogFormat:

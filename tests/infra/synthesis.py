@@ -95,7 +95,7 @@ def synthesize_templates(folder: Path) -> dict[str, Template]:
 
 def _stacks(app: Any, folder: Path) -> dict[str, str]:
     """Stage -> its template's file."""
-    assets = _placeholders(folder)
+    assets = placeholders(folder)
     return {
         name: str(ThumblineStack(app, settings=stage_settings(name), assets=assets).template_file)
         for name in STAGE_NAMES
@@ -118,7 +118,7 @@ def _findings(report: dict[str, Any]) -> Iterator[Finding]:
                 yield Finding(f"{checker['pluginName']}::{violation['ruleName']}", construct["constructPath"])
 
 
-def _placeholders(folder: Path) -> Assets:
+def placeholders(folder: Path) -> Assets:
     return Assets(
         functions={name: _placeholder(folder / name) for name in FUNCTION_NAMES},
         core=_placeholder(folder / "core"),

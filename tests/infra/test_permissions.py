@@ -91,18 +91,36 @@ def test_nothing_but_the_roles_own_statements_is_granted(any_stage: Template) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "action", "prefix"),
+    ("name", "action", "prefixes"),
     [
-        ("IngestApi", "s3:PutObject", "originals/*"),
-        ("IngestApi", "s3:GetObject", "thumbnails/*"),
-        ("ThumbnailWorker", "s3:GetObject", "originals/*"),
-        ("ThumbnailWorker", "s3:PutObject", "thumbnails/*"),
+        ("IngestApi", "s3:PutObject", ["originals/*", "uploads/*"]),
+        ("IngestApi", "s3:GetObject", ["thumbnails/*", "uploads/*"]),
+        ("IngestApi", "s3:DeleteObject", ["originals/*", "thumbnails/*"]),
+        ("ThumbnailWorker", "s3:GetObject", ["originals/*"]),
+        ("ThumbnailWorker", "s3:PutObject", ["thumbnails/*"]),
     ],
 )
-def test_objects_are_reached_by_prefix(name: str, action: str, prefix: str, dev: Template) -> None:
+def test_objects_are_reached_by_prefix(name: str, action: str, prefixes: list[str], dev: Template) -> None:
     (statement,) = (found for found in dev.statements(name) if found["Action"] == action)
 
-    assert json.dumps(statement["Resource"]).endswith(f'"/{prefix}"]]}}')
+    resources = statement["Resource"] if isinstance(statement["Resource"], list) else [statement["Resource"]]
+
+    assert [resource["Fn::Join"][1][-1] for resource in resources] == [f"/{prefix}" for prefix in prefixes]
+
+
+def test_ingest_counts_and_keeps_its_secret_but_reaches_no_token(dev: Template) -> None:
+    keys = [
+        statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+        for statement in dev.statements("IngestApi")
+        if "ForAllValues:StringLike" in statement.get("Condition", {})
+    ]
+
+    assert keys == [["quota#*"], ["secret#*"]]
+    (access,) = dev.of_type("AWS::DynamoDB::Table").keys() & {
+        name for name in dev.of_type("AWS::DynamoDB::Table") if name.startswith("TablesAccess")
+    }
+    unconditional = [statement for statement in dev.statements("IngestApi") if "Condition" not in statement]
+    assert access not in json.dumps(unconditional)
 
 
 def test_the_relay_may_write_to_every_queue_that_it_feeds_and_to_no_other(dev: Template) -> None:

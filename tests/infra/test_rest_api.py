@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from functions.ingest_api.problem_types import PROBLEM_TYPES
+from functions.ingest_api.routes import ROUTER
 from infra.settings import stage_settings
 from tests.infra.template import Template
 
@@ -36,11 +38,8 @@ def test_the_routes_are_explicit_and_every_other_request_reaches_our_function(an
     methods = _methods(any_stage)
     paths = {path for _, path in methods}
 
-    assert {("POST", "/images"), ("GET", "/jobs/{id}"), ("GET", "/images/{id}/{preset}")} <= set(methods)
-    assert paths == {
-        *("/", "/images", "/images/{id}", "/images/{id}/{preset}"),
-        *("/jobs", "/jobs/{id}", "/{proxy+}"),
-    }
+    assert {(route.method, route.path) for route in ROUTER.routes} <= set(methods)
+    assert paths == {route.path for route in ROUTER.routes} | {"/", "/problems", "/{proxy+}"}
     for path in paths:
         assert ("ANY", path) in methods
         assert ("OPTIONS", path) in methods
@@ -75,13 +74,20 @@ def test_the_stage_is_v1_throttled_and_logged(
     stage: str, traced: bool, templates: dict[str, Template]
 ) -> None:
     deployed = templates[stage].one("AWS::ApiGateway::Stage", "Rest")
-    (throttle,) = deployed["MethodSettings"]
+    throttle, *work = deployed["MethodSettings"]
     settings = stage_settings(stage)
 
     assert deployed["StageName"] == "v1"
     assert deployed["TracingEnabled"] is traced
     assert throttle["ThrottlingRateLimit"] == settings.api_rate_limit
     assert throttle["ThrottlingBurstLimit"] == settings.api_burst_limit
+    assert [(method["HttpMethod"], method["ResourcePath"]) for method in work] == [
+        ("POST", "/~1images"),
+        ("POST", "/~1uploads"),
+    ]
+    for method in work:
+        assert method["ThrottlingRateLimit"] == settings.api_rate_limit // 2
+        assert method["ThrottlingBurstLimit"] == settings.api_burst_limit // 2
     assert deployed["AccessLogSetting"]["DestinationArn"] == templates[stage].arn_of(
         "AWS::Logs::LogGroup", "RestAccessLog"
     )
@@ -95,7 +101,13 @@ def test_the_gateways_own_errors_are_problem_documents(any_stage: Template) -> N
 
     assert set(responses) == {
         *("REQUEST_TOO_LARGE", "THROTTLED", "INTEGRATION_TIMEOUT", "INTEGRATION_FAILURE"),
-        *("MISSING_AUTHENTICATION_TOKEN", "INVALID_SIGNATURE", "EXPIRED_TOKEN", "ACCESS_DENIED"),
+        *(
+            "UNAUTHORIZED",
+            "MISSING_AUTHENTICATION_TOKEN",
+            "INVALID_SIGNATURE",
+            "EXPIRED_TOKEN",
+            "ACCESS_DENIED",
+        ),
         *("DEFAULT_4XX", "DEFAULT_5XX"),
     }
     for kind, response in responses.items():
@@ -104,6 +116,9 @@ def test_the_gateways_own_errors_are_problem_documents(any_stage: Template) -> N
         assert parameters["gatewayresponse.header.Content-Type"] == "'application/problem+json'"
         assert {"type", "title", "code", "detail"} <= set(problem)
         assert problem["type"] == f"/v1/problems/{problem['code']}"
+        assert problem["code"] in PROBLEM_TYPES
+        assert parameters["gatewayresponse.header.Access-Control-Allow-Origin"] == "'*'"
+        assert parameters["gatewayresponse.header.Cache-Control"] == "'no-store'"
         if not kind.startswith("DEFAULT"):
             assert str(problem["status"]) == response["StatusCode"]
         # 429, 5xx: waiting helps, so the answer says how long.
@@ -122,6 +137,7 @@ def test_a_body_too_large_for_the_gateway_gets_our_code_and_our_limit(any_stage:
 
     assert (problem["status"], problem["code"]) == (413, "too_large")
     assert "4,500,000 bytes" in problem["detail"]
+    assert "/v1/uploads" in problem["detail"]
 
 
 def test_the_url_that_links_are_resolved_against(any_stage: Template) -> None:

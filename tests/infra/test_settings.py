@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from infra.errors import StageError
-from infra.settings import STAGE_NAMES, host_architecture, stage_settings
+from infra.settings import STAGE_NAMES, host_architecture, stage_settings, with_identity
 
 
 def test_an_unknown_stage_is_answered_with_the_choices() -> None:
@@ -18,11 +18,18 @@ def test_an_unknown_stage_is_answered_with_the_choices() -> None:
     assert str(caught.value) == "unknown stage 'staging': choose one of dev, prod, local"
 
 
-@pytest.mark.parametrize("change", [{"authorization": "NONE"}, {"owner_source": "local"}])
 @pytest.mark.parametrize("name", ["dev", "prod"])
-def test_only_the_local_stage_may_be_open(name: str, change: dict[str, str]) -> None:
+def test_only_the_local_stage_may_be_open(name: str) -> None:
     with pytest.raises(StageError, match="nobody authenticated"):
-        replace(stage_settings(name), **change)  # type: ignore[arg-type]
+        with_identity(stage_settings(name), "local")
+
+
+def test_a_stage_takes_another_kind_of_identity_if_it_exists() -> None:
+    assert with_identity(stage_settings("prod"), "token").identity == "token"
+    assert with_identity(stage_settings("local"), "token").identity == "token"
+    with pytest.raises(StageError) as caught:
+        with_identity(stage_settings("dev"), "cookies")
+    assert str(caught.value) == "unknown identity 'cookies': choose one of iam, token, local"
 
 
 def test_prod_keeps_its_data_and_dev_leaves_nothing() -> None:

@@ -11,6 +11,7 @@ OUTPUTS = {
     "ApiId",
     "JobsTableName",
     "IdempotencyTableName",
+    "AccessTableName",
     "BucketName",
     "WorkQueueUrl",
     "UndeliveredQueueUrl",

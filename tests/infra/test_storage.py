@@ -8,6 +8,7 @@ import pytest
 
 from tests.infra.template import Template
 from thumbline.domain import schema
+from thumbline.domain.access import ACCESS_KEY, ACCESS_TTL
 
 TABLE, BUCKET, QUEUE = "AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SQS::Queue"
 
@@ -53,10 +54,17 @@ def test_idempotency_records_expire(any_stage: Template) -> None:
     assert table["TimeToLiveSpecification"] == {"AttributeName": schema.IDEMPOTENCY_TTL, "Enabled": True}
 
 
+def test_what_is_counted_for_a_quota_expires(any_stage: Template) -> None:
+    table = any_stage.one(TABLE, "TablesAccess")
+
+    assert table["KeySchema"] == [{"AttributeName": ACCESS_KEY, "KeyType": "HASH"}]
+    assert table["TimeToLiveSpecification"] == {"AttributeName": ACCESS_TTL, "Enabled": True}
+
+
 def test_every_table_recovers_to_any_point_and_is_encrypted_and_on_demand(any_stage: Template) -> None:
     tables = any_stage.of_type(TABLE)
 
-    assert len(tables) == 2
+    assert len(tables) == 3
     for table in tables.values():
         properties = table["Properties"]
         assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
@@ -90,11 +98,12 @@ def test_the_bucket_is_private_encrypted_and_tls_only(any_stage: Template) -> No
     assert _denies_plain_http(policy, "s3:*")
 
 
-def test_no_age_rule_touches_an_object(any_stage: Template) -> None:
-    (rule,) = any_stage.one(BUCKET, "BucketImages")["LifecycleConfiguration"]["Rules"]
+def test_no_age_rule_touches_anything_but_uploads(any_stage: Template) -> None:
+    rule, uploads = any_stage.one(BUCKET, "BucketImages")["LifecycleConfiguration"]["Rules"]
 
     assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 1}
     assert set(rule) == {"AbortIncompleteMultipartUpload", "Id", "Status"}
+    assert (uploads["Prefix"], uploads["ExpirationInDays"]) == ("uploads/", 1)
 
 
 def test_no_helper_function_comes_with_the_stack(any_stage: Template) -> None:

@@ -16,7 +16,13 @@ from thumbline.domain.job import Failure, Job, Result, Status
 from thumbline.domain.presets import DEFAULT_PRESET, Preset
 from thumbline.domain.retry import backoff_seconds, bounce_seconds, delay_seconds, unreadable_row_seconds
 from thumbline.domain.row import Add, Append, Compare, Differs, SetIfAbsent, changed, holds
-from thumbline.settings import IngestSettings, ReconcilerSettings, RelaySettings, WorkerSettings
+from thumbline.settings import (
+    AuthorizerSettings,
+    IngestSettings,
+    ReconcilerSettings,
+    RelaySettings,
+    WorkerSettings,
+)
 
 times = st.integers(0, 2**48 - 1)
 bits = st.integers(0, 2**80 - 1)
@@ -180,18 +186,22 @@ def test_a_wrong_preset_names_its_field(changes: dict[str, object], words: str) 
 INGEST = IngestSettings(
     jobs_table="j",
     idempotency_table="i",
+    access_table="a",
     bucket="b",
     owner_source="iam",
     presets=(DEFAULT_PRESET, SMALL),
     inline_limit_bytes=4_500_000,
-    deadline_seconds=1,
-    queued_patience_seconds=2,
+    upload_limit_bytes=100_000_000,
+    requests_per_second=1,
+    max_open_jobs=2,
+    timings=TIMINGS,
     idempotency_seconds=3,
     retry_after_seconds=4,
     signed_url_seconds=5,
 )
 ALL_SETTINGS = [
     INGEST,
+    AuthorizerSettings("a"),
     RelaySettings(work_queue_url="w", dead_letter_queue_url="d"),
     WorkerSettings("j", "b", "w", "d", TIMINGS, LIMITS),
     ReconcilerSettings("j", "b", "w", "u", "r", TIMINGS, 400),
@@ -213,7 +223,7 @@ def test_settings_survive_the_environment(settings: IngestSettings) -> None:
     [
         ("THUMBLINE_INLINE_LIMIT_BYTES", "-1", "whole number"),
         ("THUMBLINE_INLINE_LIMIT_BYTES", "²", "whole number"),
-        ("THUMBLINE_OWNER_SOURCE", "anyone", "one of iam, local"),
+        ("THUMBLINE_OWNER_SOURCE", "anyone", "one of iam, token, local"),
         ("THUMBLINE_PRESETS", "{", "THUMBLINE_PRESETS"),
         ("THUMBLINE_PRESETS", "{}", "JSON list"),
         ("THUMBLINE_PRESETS", "[]", "'thumbnail' must be defined"),

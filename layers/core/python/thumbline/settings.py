@@ -11,7 +11,8 @@ from thumbline.domain.errors import SettingsError
 from thumbline.domain.presets import DEFAULT_PRESET_NAME, Preset, RenderLimits
 from thumbline.domain.timings import Timings
 
-OwnerSource = Literal["iam", "local"]
+OwnerSource = Literal["iam", "token", "local"]
+"""Who says whose a request is: SigV4, the token authorizer, or, on the local stack alone, nobody."""
 
 
 class EnvironmentSettings:
@@ -43,12 +44,18 @@ class IngestSettings(EnvironmentSettings):
 
     jobs_table: str
     idempotency_table: str
+    access_table: str
     bucket: str
     owner_source: OwnerSource
     presets: tuple[Preset, ...]
     inline_limit_bytes: int
-    deadline_seconds: int
-    queued_patience_seconds: int
+    """Of a picture in a request's body; above it, uploads."""
+    upload_limit_bytes: int
+    requests_per_second: int
+    """Of one owner."""
+    max_open_jobs: int
+    """Of one owner."""
+    timings: Timings
     idempotency_seconds: int
     retry_after_seconds: int
     signed_url_seconds: int
@@ -56,6 +63,13 @@ class IngestSettings(EnvironmentSettings):
     def __post_init__(self) -> None:
         if DEFAULT_PRESET_NAME not in {preset.name for preset in self.presets}:
             raise SettingsError(f"THUMBLINE_PRESETS: the preset {DEFAULT_PRESET_NAME!r} must be defined")
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizerSettings(EnvironmentSettings):
+    """token_authorizer."""
+
+    access_table: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ BEHIND_AN_API = Config(
 )
 """The three calls of one accepted POST, each tried twice, take 24 s at most: within the function's 25 s."""
 
+COPYING = Config(connect_timeout=1, read_timeout=15, retries={"mode": "standard", "total_max_attempts": 1})
+"""S3 answers a copy when it is done, for 100 MB after a second or two. A client repeats the whole request."""
+
 IN_THE_BACKGROUND = Config(
     connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3}
 )

@@ -62,8 +62,14 @@ def record_id(owner: str, key: str) -> str:
 
 
 def fingerprint(
-    *, method: str, route: str, body_sha256: str, content_type: str, presets: Sequence[str]
+    *,
+    method: str,
+    route: str,
+    body_sha256: str,
+    content_type: str,
+    presets: Sequence[str],
+    deadline_seconds: int | None = None,
 ) -> str:
     """What a retry must repeat to be the same request. The order of presets does not matter."""
-    parts = [method, route, body_sha256, content_type, sorted(presets)]
+    parts = [method, route, body_sha256, content_type, sorted(presets), deadline_seconds]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -45,9 +45,7 @@ def accept_image(submission: Submission, acceptance: Acceptance) -> Accepted:
 
     def place(object_key: str) -> Original:
         acceptance.objects.put_original(object_key, submission.body, sha256)
-        return Original(
-            content_type=submission.content_type, byte_length=len(submission.body), sha256=sha256
-        )
+        return Original(content_type=submission.content_type, byte_length=len(submission.body), sha256=sha256)
 
     request = JobRequest(
         owner=submission.owner,

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 DEPENDENCY = "dynamodb"
 _CONFLICT_PAUSES_SECONDS = (0.02, 0.05, 0.1, 0.2, 0.4)
-"""Twenty clients with one key meet in one item; DynamoDB cancels all but one, and nobody retries for us."""
+"""Many clients with one key meet in one item; DynamoDB cancels all but one, and nobody retries for us.
+Whoever loses looks for the winner's record after each pause, so that losers stop hindering each other."""
 
 
 class DynamoDBAcceptance:
@@ -57,6 +58,9 @@ class DynamoDBAcceptance:
                 if not _is_conflict(reasons):
                     return _holder_of_key(reasons, job)
                 self._pause(pause_seconds)
+                holder = self.find_record(record.record_id)
+                if holder is not None and holder.is_live(job.created_at):
+                    return None if holder.job_id == job.job_id else holder
             else:
                 return None
         raise DependencyUnavailableError(DEPENDENCY, "TransactionConflict")

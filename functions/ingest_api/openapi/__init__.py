@@ -1,0 +1,1 @@
+"""The API's description, built from what the handler itself uses: problem types, patterns, limits."""

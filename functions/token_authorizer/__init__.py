@@ -1,0 +1,1 @@
+"""Tells API Gateway whose a bearer token is."""
