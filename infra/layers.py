@@ -6,9 +6,11 @@ synthesis needs no network once it exists.
 
 from __future__ import annotations
 
+import compileall
 import hashlib
 import os
 import platform
+import py_compile
 import re
 import shutil
 import subprocess
@@ -22,11 +24,14 @@ from infra.assets import Asset
 from infra.errors import BundleError
 from infra.settings import RUNTIME_PYTHON, StageSettings
 
-RECIPE_VERSION = 1
+RECIPE_VERSION = 2
 """Part of a layer's name: raise it when the steps below change what they produce."""
 
 _WHEEL_MACHINES = {"arm64": "aarch64", "x86_64": "x86_64"}
 _PRUNED_FOLDERS = ("__pycache__", "tests", "bin")
+KEPT_SERVICES = frozenset({"dynamodb", "dynamodbstreams", "s3", "sqs", "sts"})
+"""Of the SDK's descriptions of four hundred services, those that a client is made for. The others are most of
+a layer's files, and of what a cold start unpacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,10 @@ class Platform:
 
     name: str
     pip_arguments: tuple[str, ...]
+
+    @property
+    def is_this_interpreter(self) -> bool:
+        return not self.pip_arguments
 
     @classmethod
     def of_stage(cls, settings: StageSettings) -> Self:
@@ -69,6 +78,8 @@ def bundle_layer(lock: Path, target: Platform) -> Asset:
             unfinished = Path(folder) / "layer"
             _install(lock, target, unfinished / "python")
             _prune(unfinished)
+            if target.is_this_interpreter:
+                _compile(unfinished)
             _publish(unfinished, finished)
     return Asset(finished, layer_hash)
 
@@ -110,6 +121,23 @@ def _prune(layer: Path) -> None:
         for folder in sorted(layer.rglob(name)):
             if folder.is_dir():
                 shutil.rmtree(folder)
+    for service in sorted(layer.glob("python/botocore/data/*/")):
+        if service.name not in KEPT_SERVICES:
+            shutil.rmtree(service)
+
+
+def _compile(layer: Path) -> None:
+    """Bytecode that is never checked against its source, so it is the same wherever the layer lies.
+
+    The emulator unpacks a layer for each of its processes, and each would compile it anew.
+    """
+    compileall.compile_dir(
+        layer,
+        quiet=1,
+        stripdir=str(layer),
+        prependdir="/opt",
+        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+    )
 
 
 def _publish(unfinished: Path, finished: Path) -> None:

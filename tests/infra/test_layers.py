@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from infra.errors import BundleError
-from infra.layers import Platform, bundle_layer, explain_pip
+from infra.layers import KEPT_SERVICES, Platform, bundle_layer, explain_pip
 from infra.settings import stage_settings
+from thumbline.bootstrap import clients
 
 LAMBDA = Platform.of_stage(stage_settings("prod"))
 HOST = Platform.of_stage(stage_settings("local"))
@@ -26,7 +29,9 @@ class FakePip:
     def run(self, command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:
         self.commands.append(command)
         destination = Path(command[command.index("--target") + 1])
-        for name in ("pkg/__init__.py", "pkg/tests/test_pkg.py", "pkg/__pycache__/x.pyc", "bin/pkg"):
+        litter = ("pkg/tests/test_pkg.py", "pkg/__pycache__/x.pyc", "bin/pkg")
+        data = [f"botocore/data/{name}" for name in ("ec2/service.json", "s3/service.json", "_retry.json")]
+        for name in ("pkg/__init__.py", *litter, *data):
             (destination / name).parent.mkdir(parents=True, exist_ok=True)
             (destination / name).write_text("")
         return subprocess.CompletedProcess(command, 1 if self.stderr else 0, "", self.stderr)
@@ -70,10 +75,31 @@ def test_a_layer_holds_packages_without_their_tests_caches_and_scripts(pip: Fake
 
     assert sorted(str(path.relative_to(layer)) for path in layer.rglob("*")) == [
         "python",
+        "python/botocore",
+        "python/botocore/data",
+        "python/botocore/data/_retry.json",
+        "python/botocore/data/s3",
+        "python/botocore/data/s3/service.json",
         "python/pkg",
         "python/pkg/__init__.py",
     ]
     assert len(pip.commands) == 1
+
+
+def test_every_client_that_is_made_keeps_its_service() -> None:
+    made = re.findall(r'boto3\.client\(\s*"(\w+)"', inspect.getsource(clients))
+    assert made
+    assert set(made) <= KEPT_SERVICES
+
+
+@pytest.mark.usefixtures("pip")
+def test_the_emulators_layer_is_compiled_once_for_all_its_processes(lock: Path) -> None:
+    layer = bundle_layer(lock, HOST).path
+    (compiled,) = layer.rglob("*.pyc")
+
+    assert compiled.parent.parent == layer / "python" / "pkg"
+    assert int.from_bytes(compiled.read_bytes()[4:8], "little") == 1  # by hash, unchecked: PEP 552
+    assert str(layer.parent).encode() not in compiled.read_bytes()
 
 
 def test_an_unchanged_layer_is_not_built_again(pip: FakePip, lock: Path) -> None:
