@@ -32,13 +32,17 @@ class Watched:
 
 
 class Alarms(Construct):
-    """In the order of a job's life. `all` is for the dashboard."""
+    """In the order of a job's life. `all` is for the dashboard.
+
+    The local stage leaves out those on expressions: the emulator refuses them, and has none of their metrics.
+    """
 
     def __init__(
         self, scope: Construct, construct_id: str, *, topology: Topology, watched: Watched, topic: sns.ITopic
     ) -> None:
         super().__init__(scope, construct_id)
         self._notify = actions.SnsAction(topic)
+        self._takes_expressions = topology.settings.name != "local"
         self.all: list[cloudwatch.Alarm] = []
         self._watch_api(topology, watched)
         self._watch_relay(topology, watched)
@@ -203,6 +207,8 @@ class Alarms(Construct):
         missing: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
     ) -> None:
         """`breaching` of `periods` periods raise it; all of them where it is None."""
+        if isinstance(metric, cloudwatch.MathExpression) and not self._takes_expressions:
+            return
         alarm = cloudwatch.Alarm(
             self,
             construct_id,

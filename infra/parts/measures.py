@@ -1,4 +1,7 @@
-"""What alarms and dashboard read, once: our own metrics, and those of the services around our functions."""
+"""What alarms and dashboard read, once: our own metrics, and those of the services around our functions.
+
+They carry no label: with one, CloudFormation writes an alarm in the form of an expression.
+"""
 
 from __future__ import annotations
 
@@ -25,42 +28,33 @@ def emitted(
         dimensions_map={"service": service},
         statistic=statistic,
         period=period,
-        label=name,
     )
 
 
 def visible(queue: sqs.IQueue) -> cloudwatch.Metric:
-    return queue.metric_approximate_number_of_messages_visible(
-        period=MINUTE, statistic="Maximum", label="waiting"
-    )
+    return queue.metric_approximate_number_of_messages_visible(period=MINUTE, statistic="Maximum")
 
 
 def in_flight(queue: sqs.IQueue) -> cloudwatch.Metric:
-    return queue.metric_approximate_number_of_messages_not_visible(
-        period=MINUTE, statistic="Maximum", label="in flight"
-    )
+    return queue.metric_approximate_number_of_messages_not_visible(period=MINUTE, statistic="Maximum")
 
 
 def oldest_message(queue: sqs.IQueue) -> cloudwatch.Metric:
-    return queue.metric_approximate_age_of_oldest_message(
-        period=MINUTE, statistic="Maximum", label="age of the oldest, s"
-    )
+    return queue.metric_approximate_age_of_oldest_message(period=MINUTE, statistic="Maximum")
 
 
 def errors(function: lambda_.IFunction, *, period: Duration = MINUTE) -> cloudwatch.Metric:
     """Invocations that raised, timed out or ran out of memory."""
-    return function.metric_errors(period=period, statistic="Sum", label="errors")
+    return function.metric_errors(period=period, statistic="Sum")
 
 
 def throttles(function: lambda_.IFunction) -> cloudwatch.Metric:
-    return function.metric_throttles(period=MINUTE, statistic="Sum", label="throttles")
+    return function.metric_throttles(period=MINUTE, statistic="Sum")
 
 
 def iterator_age(function: lambda_.IFunction) -> cloudwatch.Metric:
     """Milliseconds between a stream record's writing and its reading."""
-    return function.metric(
-        "IteratorAge", period=MINUTE, statistic="Maximum", label="age of the outbox's oldest, ms"
-    )
+    return function.metric("IteratorAge", period=MINUTE, statistic="Maximum")
 
 
 def total(label: str, *, period: Duration = MINUTE, **parts: cloudwatch.IMetric) -> cloudwatch.MathExpression:

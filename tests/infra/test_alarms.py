@@ -32,7 +32,20 @@ ALARMS = {
     "WorkerErrors",
     "WorkerThrottles",
 }
+ON_EXPRESSIONS = {
+    "FirstRelayFailure",
+    "FirstUndelivered",
+    "ReconcilerHeartbeat",
+    "RelayFailures",
+    "Rescues",
+    "WorkerErrors",
+}
 HEADINGS = ["## What it means", "## Look at first", "## What to do", "## What not to do"]
+
+
+@pytest.fixture(params=["dev", "prod"])
+def deployed(request: pytest.FixtureRequest, templates: dict[str, Template]) -> Template:
+    return templates[request.param]
 
 
 def _alarm(template: Template, name: str) -> dict[str, Any]:
@@ -56,16 +69,22 @@ def _about(metric: dict[str, Any]) -> dict[str, Any]:
     return {entry["Name"]: entry["Value"] for entry in metric["Dimensions"]}
 
 
-def test_the_alarms_are_those_that_have_a_page(any_stage: Template) -> None:
-    found = {
-        name: alarm["Properties"]["AlarmDescription"] for name, alarm in any_stage.of_type(ALARM).items()
-    }
+def test_the_alarms_are_those_that_have_a_page(deployed: Template) -> None:
+    found = {name: alarm["Properties"]["AlarmDescription"] for name, alarm in deployed.of_type(ALARM).items()}
 
     assert len(found) == len(ALARMS)
     for name in ALARMS:
-        description = found[any_stage.named(ALARM, f"Alarms{name}")]
+        description = found[deployed.named(ALARM, f"Alarms{name}")]
         assert description.endswith(f" Runbook: docs/runbooks/{page_of(name)}")
     assert {file.name for file in RUNBOOKS.glob("*.md")} == {page_of(name) for name in ALARMS}
+
+
+def test_the_local_stage_has_the_alarms_that_the_emulator_takes(templates: dict[str, Template]) -> None:
+    local = templates["local"]
+
+    for name in ALARMS - ON_EXPRESSIONS:
+        assert "MetricName" in _alarm(local, name), name
+    assert len(local.of_type(ALARM)) == len(ALARMS - ON_EXPRESSIONS)
 
 
 @pytest.mark.parametrize("name", sorted(ALARMS))
@@ -79,36 +98,36 @@ def test_a_page_says_what_to_do_with_commands(name: str) -> None:
     assert "```sh\n" in first, "what to look at first is a command"
 
 
-def test_the_outputs_that_pages_name_exist(any_stage: Template) -> None:
+def test_the_outputs_that_pages_name_exist(deployed: Template) -> None:
     named = {
         name for page in RUNBOOKS.glob("*.md") for name in re.findall(r"\$\(output (\w+)\)", page.read_text())
     }
 
     assert named
-    assert named <= set(any_stage.body["Outputs"])
+    assert named <= set(deployed.body["Outputs"])
 
 
-def test_every_alarm_tells_the_topic_when_it_comes_and_goes(any_stage: Template) -> None:
-    topic = {"Ref": any_stage.named("AWS::SNS::Topic", "AlarmTopic")}
+def test_every_alarm_tells_the_topic_when_it_comes_and_goes(deployed: Template) -> None:
+    topic = {"Ref": deployed.named("AWS::SNS::Topic", "AlarmTopic")}
 
     for name in ALARMS:
-        alarm = _alarm(any_stage, name)
+        alarm = _alarm(deployed, name)
         assert alarm["AlarmActions"] == alarm["OKActions"] == [topic]
 
 
-def test_an_idle_system_raises_no_alarm(any_stage: Template) -> None:
+def test_an_idle_system_raises_no_alarm(deployed: Template) -> None:
     """Idle, every measure is missing or zero, and the reconciler passes."""
     for name in ALARMS - {"ReconcilerHeartbeat"}:
-        alarm = _alarm(any_stage, name)
+        alarm = _alarm(deployed, name)
         assert alarm["TreatMissingData"] == "notBreaching", name
         assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold", name
         assert alarm["Threshold"] > 0, name
 
 
-def test_silence_of_the_reconciler_is_an_alarm(any_stage: Template) -> None:
-    alarm = _alarm(any_stage, "ReconcilerHeartbeat")
+def test_silence_of_the_reconciler_is_an_alarm(deployed: Template) -> None:
+    alarm = _alarm(deployed, "ReconcilerHeartbeat")
     metrics = _metrics(alarm)
-    reconciler = {"FunctionName": {"Ref": any_stage.named(FUNCTION, "JobReconciler")}}
+    reconciler = {"FunctionName": {"Ref": deployed.named(FUNCTION, "JobReconciler")}}
 
     assert alarm["TreatMissingData"] == "breaching"
     assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
@@ -132,9 +151,9 @@ def test_silence_of_the_reconciler_is_an_alarm(any_stage: Template) -> None:
     ],
 )
 def test_an_alarm_on_one_measure(
-    name: str, metric: str, statistic: str, threshold: int, any_stage: Template
+    name: str, metric: str, statistic: str, threshold: int, deployed: Template
 ) -> None:
-    alarm = _alarm(any_stage, name)
+    alarm = _alarm(deployed, name)
     ((found, measure),) = _metrics(alarm).items()
 
     assert (found, measure["Stat"], alarm["Threshold"]) == (metric, statistic, threshold)
@@ -163,9 +182,9 @@ def test_an_alarm_on_one_measure(
     ],
 )
 def test_an_alarm_on_a_sum_counts_silence_as_nothing(
-    name: str, parts: set[str], threshold: int, any_stage: Template
+    name: str, parts: set[str], threshold: int, deployed: Template
 ) -> None:
-    alarm = _alarm(any_stage, name)
+    alarm = _alarm(deployed, name)
 
     assert set(_metrics(alarm)) == parts
     assert alarm["Threshold"] == threshold
@@ -182,10 +201,10 @@ def test_an_alarm_on_a_sum_counts_silence_as_nothing(
         ("FirstRelayFailure", "RelayFailure"),
     ],
 )
-def test_a_queues_alarm_watches_that_queue(name: str, queue: str, any_stage: Template) -> None:
-    expected = {"Fn::GetAtt": [any_stage.named(QUEUE, f"Queues{queue}"), "QueueName"]}
+def test_a_queues_alarm_watches_that_queue(name: str, queue: str, deployed: Template) -> None:
+    expected = {"Fn::GetAtt": [deployed.named(QUEUE, f"Queues{queue}"), "QueueName"]}
     queues = [
-        metric for metric in _metrics(_alarm(any_stage, name)).values() if metric["Namespace"] == "AWS/SQS"
+        metric for metric in _metrics(_alarm(deployed, name)).values() if metric["Namespace"] == "AWS/SQS"
     ]
 
     assert queues
@@ -205,11 +224,9 @@ def test_a_queues_alarm_watches_that_queue(name: str, queue: str, any_stage: Tem
     ],
 )
 def test_our_own_measures_are_read_as_the_function_emits_them(
-    metric: str, service: str, any_stage: Template
+    metric: str, service: str, deployed: Template
 ) -> None:
-    (found,) = (
-        metrics[metric] for name in ALARMS if metric in (metrics := _metrics(_alarm(any_stage, name)))
-    )
+    (found,) = (metrics[metric] for name in ALARMS if metric in (metrics := _metrics(_alarm(deployed, name))))
 
     assert (found["Namespace"], _about(found)) == (names.NAMESPACE, {"service": service})
     assert f"names.{_constant(metric)}" in (ROOT / "functions" / service / "handler.py").read_text()
@@ -223,14 +240,14 @@ def test_server_errors_are_those_of_this_stages_api(templates: dict[str, Templat
     assert _about(_alarm(templates["prod"], "ApiServerErrors")) == {"ApiName": "thumbline-prod"}
 
 
-def test_the_topic_is_encrypted_with_a_key_that_cloudwatch_may_use(any_stage: Template) -> None:
-    topic = any_stage.one("AWS::SNS::Topic", "AlarmTopic")
-    key = any_stage.one("AWS::KMS::Key", "AlarmTopic")
+def test_the_topic_is_encrypted_with_a_key_that_cloudwatch_may_use(deployed: Template) -> None:
+    topic = deployed.one("AWS::SNS::Topic", "AlarmTopic")
+    key = deployed.one("AWS::KMS::Key", "AlarmTopic")
     key_statements = key["KeyPolicy"]["Statement"]
-    (topic_policy,) = any_stage.of_type("AWS::SNS::TopicPolicy").values()
+    (topic_policy,) = deployed.of_type("AWS::SNS::TopicPolicy").values()
     topic_statements = topic_policy["Properties"]["PolicyDocument"]["Statement"]
 
-    assert topic["KmsMasterKeyId"] == any_stage.arn_of("AWS::KMS::Key", "AlarmTopic")
+    assert topic["KmsMasterKeyId"] == deployed.arn_of("AWS::KMS::Key", "AlarmTopic")
     assert key["EnableKeyRotation"] is True
     assert _cloudwatch_may(key_statements) == ["kms:Decrypt", "kms:GenerateDataKey*"]
     assert _cloudwatch_may(topic_statements) == "sns:Publish"
@@ -252,13 +269,13 @@ def _cloudwatch_may(statements: list[dict[str, Any]]) -> Any:
     return found["Action"]
 
 
-def test_nobody_is_subscribed_unless_an_address_is_given(any_stage: Template) -> None:
-    assert any_stage.of_type("AWS::SNS::Subscription") == {}
+def test_nobody_is_subscribed_unless_an_address_is_given(deployed: Template) -> None:
+    assert deployed.of_type("AWS::SNS::Subscription") == {}
     assert stage_settings("prod").alarm_email is None
 
 
-def test_the_dashboard_reads_like_a_jobs_life(any_stage: Template) -> None:
-    dashboard = any_stage.one("AWS::CloudWatch::Dashboard", "Dashboard")
+def test_the_dashboard_reads_like_a_jobs_life(deployed: Template) -> None:
+    dashboard = deployed.one("AWS::CloudWatch::Dashboard", "Dashboard")
     parts = dashboard["DashboardBody"]["Fn::Join"][1]
     text = "".join(part if isinstance(part, str) else "REFERENCE" for part in parts)
     widgets = json.loads(text)["widgets"]
