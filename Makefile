@@ -3,6 +3,8 @@
 STAGE ?= dev
 N ?= 200
 CLIENTS ?= 8
+COUNT ?= 5000
+OUT ?= out/corpus
 
 PY := .venv/bin/python
 CDK := node_modules/.bin/cdk
@@ -12,16 +14,20 @@ MADE := .venv .venv-emulator node_modules .setup.lock .local cdk.out out layers/
 # `value` keeps what the caller typed as it is: make would expand a dollar sign in a file's name.
 export THUMBLINE_IMAGES := $(value IMAGE)
 export THUMBLINE_STAGE := $(value STAGE)
+export THUMBLINE_DIR := $(value DIR)
+export THUMBLINE_OUT := $(value OUT)
+export THUMBLINE_URL := $(value URL)
+export THUMBLINE_ALARM_EMAIL := $(value ALARM_EMAIL)
 export PYTHON
 # Where a shell forbids bytecode, every process would compile the CDK and the SDK anew.
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPATH := $(CURDIR):$(CURDIR)/layers/core/python
 
-.PHONY: help setup demo local local-url test check lint types imports soak modelcheck synth deploy destroy lock clean
+.PHONY: help setup demo local local-url test check lint types imports soak corpus fuzz-images quality modelcheck synth deploy destroy smoke cost golden lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## make .venv, .venv-emulator and node_modules from the locks (PYTHON=/path/to/python3)
 	@tools/setup/start.sh
@@ -36,7 +42,7 @@ local-url: setup ## print the base URL of the running local stack
 	@exec $(PY) -m tools.local url
 
 test: setup ## run all tests, the end-to-end ones on a local stack of their own included
-	@$(PY) -m pytest
+	@$(PY) -m pytest --numprocesses 2 --dist loadgroup
 
 check: lint types imports test ## everything that CI runs
 
@@ -56,14 +62,32 @@ soak: setup ## send many photos at once (N=200 CLIENTS=8; KILL=1 kills workers m
 modelcheck: setup ## search the job protocol's states for violations (some minutes)
 	@exec $(PY) -m tools.modelcheck
 
+corpus: setup ## send every picture of a folder, keep what comes back (DIR=pictures OUT=out/corpus)
+	@exec $(PY) -m tools.corpus "$$THUMBLINE_DIR" "$$THUMBLINE_OUT"
+
+fuzz-images: setup ## render damaged pictures (COUNT=5000 SEED=number)
+	@exec $(PY) -m tools.fuzz_images --count "$(COUNT)" $(if $(SEED),--seed "$(SEED)")
+
+quality: setup ## measure likeness, time and memory of thumbnails: the tables of docs/images.md
+	@exec $(PY) -m tools.quality
+
 synth: setup ## write the CloudFormation template to cdk.out (STAGE=dev)
 	@$(CDK) synth --quiet --context "stage=$$THUMBLINE_STAGE"
 
-deploy: setup ## deploy to the AWS account that your credentials name (STAGE=dev)
-	@$(CDK) deploy --context "stage=$$THUMBLINE_STAGE"
+deploy: setup ## deploy to the AWS account that your credentials name (STAGE=dev ALARM_EMAIL=address)
+	@exec $(PY) -m tools.deploy up "$$THUMBLINE_STAGE"
 
-destroy: setup ## remove a deployed stage (STAGE=dev)
-	@$(CDK) destroy --context "stage=$$THUMBLINE_STAGE"
+destroy: setup ## remove a deployed stage with all its data (STAGE=dev)
+	@exec $(PY) -m tools.deploy down "$$THUMBLINE_STAGE"
+
+smoke: setup ## send a sample photo through a deployed stage (URL=https://… IMAGE="a.jpg b.png")
+	@set -f; exec $(PY) -m tools.smoke "$$THUMBLINE_URL" $$THUMBLINE_IMAGES
+
+cost: setup ## what a million jobs and an idle month cost, from docs/prices.json
+	@exec $(PY) -m tools.cost
+
+golden: setup ## write the golden templates of tests/infra anew, for a reviewer to see what changed
+	@exec $(PY) -m tests.infra.golden
 
 lock: setup ## renew the locks from the requirements.in files and package.json
 	@$(PY) -m tools.setup.lock

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = {
     "help", "setup", "demo", "local", "local-url", "test", "check", "lint", "types", "imports",
-    "soak", "synth", "deploy", "destroy", "lock", "clean",
+    "soak", "corpus", "fuzz-images", "quality", "synth", "deploy", "destroy", "smoke", "cost", "golden", "lock", "clean",
 }  # fmt: skip
 
 
@@ -76,15 +76,19 @@ def test_help_and_clean_need_no_set_up(project: Path) -> None:
         (["demo"], "<-m><tools.demo>"),
         (["local"], "<-m><tools.local><up>"),
         (["local-url"], "<-m><tools.local><url>"),
-        (["test"], "<-m><pytest>"),
+        (["test"], "<-m><pytest><--numprocesses><2><--dist><loadgroup>"),
         (["soak"], "<-m><tools.soak><--jobs><200><--clients><8>"),
         (["soak", "N=5", "CLIENTS=2", "KILL=1"], "<-m><tools.soak><--jobs><5><--clients><2><--kill>"),
         (["soak", "KILL=0"], "<-m><tools.soak><--jobs><200><--clients><8>"),
         (["synth"], "<synth><--quiet><--context><stage=dev>"),
         (["synth", "STAGE=prod"], "<synth><--quiet><--context><stage=prod>"),
-        (["deploy", "STAGE=$(touch gone)"], "<deploy><--context><stage=$(touch gone)>"),
-        (["destroy"], "<destroy><--context><stage=dev>"),
-        (["destroy", "STAGE=`touch gone`"], "<destroy><--context><stage=`touch gone`>"),
+        (["deploy", "STAGE=$(touch gone)"], "<-m><tools.deploy><up><$(touch gone)>"),
+        (["destroy"], "<-m><tools.deploy><down><dev>"),
+        (["destroy", "STAGE=`touch gone`"], "<-m><tools.deploy><down><`touch gone`>"),
+        (["smoke", "URL=https://x/v1", "IMAGE=a.jpg b.png"], "<-m><tools.smoke><https://x/v1><a.jpg><b.png>"),
+        (["smoke"], "<-m><tools.smoke><>"),
+        (["cost"], "<-m><tools.cost>"),
+        (["golden"], "<-m><tests.infra.golden>"),
         (["synth", "STAGE=$(touch gone)"], "<synth><--quiet><--context><stage=$(touch gone)>"),
     ],
     ids=lambda it: " ".join(it) if isinstance(it, list) else "",
@@ -96,7 +100,13 @@ def test_a_command_prints_only_what_it_starts(project: Path, words: list[str], c
 def test_check_is_lint_types_imports_and_tests(project: Path) -> None:
     called = make(project, "check").stdout.splitlines()
 
-    assert called == ["<-m><ruff><check>", "<-m><ruff><format><--check>", "<-m><mypy>", "", "<-m><pytest>"]
+    assert called == [
+        "<-m><ruff><check>",
+        "<-m><ruff><format><--check>",
+        "<-m><mypy>",
+        "",
+        "<-m><pytest><--numprocesses><2><--dist><loadgroup>",
+    ]
 
 
 def test_file_names_are_split_at_spaces_and_otherwise_left_alone(project: Path) -> None:
