@@ -10,6 +10,7 @@ import pytest
 
 _TESTS = Path(__file__).parent
 _LOOPBACK_SUITES = ("e2e", "integration")
+_ONE_PROCESS_SUITES = ("e2e", "infra")
 
 _FAKE_AWS = {
     "AWS_ACCESS_KEY_ID": "testing",
@@ -45,9 +46,14 @@ hypothesis.settings.load_profile("unhurried")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Shuts sockets, to all hosts or to all but this one; pytest-socket reads the markers."""
+    """Shuts sockets, to all hosts or to all but this one; pytest-socket reads the markers.
+
+    Suites that share one costly fixture stay on one process; pytest-xdist reads their group.
+    """
     for item in items:
         suite = item.path.relative_to(_TESTS).parts[0]
+        group = suite if suite in _ONE_PROCESS_SUITES else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
         if suite in _LOOPBACK_SUITES:
             item.add_marker(pytest.mark.allow_hosts(["127.0.0.1", "localhost"]))
         else:
