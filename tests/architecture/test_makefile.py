@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = {
     "help", "setup", "demo", "local", "local-url", "test", "check", "lint", "types", "imports",
-    "soak", "corpus", "fuzz-images", "quality", "synth", "deploy", "destroy", "smoke", "cost", "golden", "lock", "clean",
+    "soak", "modelcheck", "corpus", "fuzz-images", "quality", "synth", "deploy", "destroy", "smoke", "cost",
+    "golden", "lock", "clean",
 }  # fmt: skip
 
 

@@ -62,8 +62,12 @@ def test_a_bad_message_takes_no_live_attempt_away(world: World) -> None:
     job_id = world.submit().job_id
     world.tables.apply(job_id, claim(job_id, world.moment()))
     world.send_to_work_queue(json.dumps({"schema_version": 99, "job_id": job_id}))
-    assert outcomes(world.work()) == [Outcome.REJECTED]
+    assert outcomes(world.work()) == [Outcome.BOUNCED]
     assert world.job(job_id).status is Status.RUNNING
+    assert len(world.work_queue.messages) == 1  # it may be the job's only one (I10)
+    world.clock.advance(40)
+    assert outcomes(world.work()) == [Outcome.REJECTED]
+    assert not world.work_queue.messages
 
 
 def test_a_bad_message_stays_until_its_copy_is_confirmed(world: World) -> None:

@@ -11,6 +11,7 @@ from tests.world import TIMINGS, World, lost_message, request_for
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.transitions.attempt import claim
+from thumbline.domain.transitions.recovery import rescue
 from thumbline.service.reconcile.reconciler import Healed
 
 
@@ -50,6 +51,19 @@ def test_a_relay_failure_outlives_a_failed_write(world: World, fault: Fault) -> 
     world.faults.plan("owe_again", fault)
     assert world.reconcile().counts == {Healed.FAILED: 1}
     assert len(world.relay_failures.messages) == 1
+
+
+def test_a_relay_failure_of_a_running_job_stays_until_it_is_settled(world: World) -> None:
+    """The model check's finding: the worker may die, and then the lost publish is owed again."""
+    job_id = world.submit().job_id
+    world.tables.apply(job_id, claim(job_id, world.moment()))
+    world.relay_failures.send([OutgoingMessage(lost_batch(1, 1))])
+    assert world.reconcile().counts == {Healed.LEFT: 1}
+    assert len(world.relay_failures.messages) == 1
+    world.clock.advance(36)
+    world.tables.apply(job_id, rescue(world.job(job_id), world.moment()))
+    assert world.reconcile().counts == {Healed.OWED_AGAIN: 1}
+    assert not world.relay_failures.messages
 
 
 def test_rows_that_owe_nothing_are_left_and_what_is_forgotten_stays_for_a_person(world: World) -> None:

@@ -198,11 +198,19 @@ class _Process:
                 self._worker.jobs.apply(
                     error.job_id, reject_message(error.job_id, error.reason, self._moment())
                 )
-            except TransitionRefusedError:
-                return self._done(Outcome.REJECTED, f"{error.reason}; the row was left as it was")
+            except TransitionRefusedError as refused:
+                if refused.job is not None and refused.job.is_open:
+                    return self._bounce_rejected(refused.job, error)
             except DependencyUnavailableError as unavailable:
                 return self._come_back_later(unavailable)
         return self._done(Outcome.REJECTED, error.reason)
+
+    def _bounce_rejected(self, job: Job, error: BadMessageError) -> Processed:
+        """Another worker understands this message and holds the job: it may be the job's only one."""
+        now = self._worker.clock.now()
+        retry_at = explain_refused_claim(job, now, self._worker.timings).retry_at
+        seconds = bounce_seconds(retry_at, now, self._worker.jitter())
+        return self._set_timer(Outcome.BOUNCED, seconds, error.reason)
 
     def _come_back_later(self, error: DependencyUnavailableError) -> Processed:
         self._heartbeat.end()

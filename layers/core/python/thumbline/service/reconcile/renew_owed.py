@@ -10,11 +10,14 @@ from thumbline.domain.transitions.recovery import owe_again
 from thumbline.ports.queue import ReceivedMessage
 from thumbline.service.reconcile.reconciler import Healed, Reconciler, ReconcileReport
 
+_UNSETTLED = frozenset({Healed.LEFT, Healed.OVERTAKEN})
+
 
 def renew_owed(reconciler: Reconciler, report: ReconcileReport) -> None:
     """Bumps each row's outbox, then deletes the record: a crash in between only publishes twice.
 
-    A stretch that the stream has forgotten is left in the queue, whose alarm brings a person. Raises
+    A row that runs, or changed meanwhile, may still come to owe what was lost, so its record stays for the
+    next pass. A stretch that the stream has forgotten is left in the queue, whose alarm brings a person. Raises
     DependencyUnavailableError.
     """
     seen = 0
@@ -33,13 +36,18 @@ def _renew(failure: ReceivedMessage, reconciler: Reconciler, report: ReconcileRe
     if job_ids is None:
         report.counts[Healed.LEFT] += 1
         return
-    for job_id in job_ids:
-        report.counts[_owe_again(reconciler.jobs.get(job_id), reconciler)] += 1
-    reconciler.relay_failure_queue.delete(failure.receipt_handle)
+    outcomes = [_owe_again(reconciler.jobs.get(job_id), reconciler) for job_id in job_ids]
+    report.counts.update(outcomes)
+    if not _UNSETTLED.intersection(outcomes):
+        reconciler.relay_failure_queue.delete(failure.receipt_handle)
 
 
 def _owe_again(job: Job | None, reconciler: Reconciler) -> Healed:
-    if job is None or job.is_deleted or not _owes(job):
+    if job is None or job.is_deleted:
+        return Healed.DROPPED
+    if job.status is Status.RUNNING:
+        return Healed.LEFT
+    if not _owes(job):
         return Healed.DROPPED
     try:
         reconciler.jobs.apply(job.job_id, owe_again(job, reconciler.moment()))
