@@ -95,7 +95,6 @@ class RestApi(Construct):
             ingest,
             # One permission for the whole API instead of one for each method.
             scope_permission_to_method=False,
-            allow_test_invoke=False,
         )
         for path, methods in ROUTES.items():
             self._add_route(path, methods)
