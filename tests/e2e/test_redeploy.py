@@ -149,14 +149,14 @@ def test_a_stage_comes_changes_goes_and_comes_again(site: Site, tmp_path: Path) 
     deploy(site, first)
     outputs = site.outputs()
     with site.api() as api:
-        job_url = make_a_thumbnail(api, "before the update")
+        job_url = make_a_thumbnail(api, "before-the-update")
 
     deploy(site, assembly(tmp_path / "second", **{"alarm-email": ADDRESS}))
     assert site.outputs() == outputs, "an update in place replaces nothing that has a name"
     assert subscribers(site, outputs["AlarmTopicArn"]) == [ADDRESS]
     with site.api() as api:
         assert api.get(job_url).json()["status"] == "SUCCEEDED"
-        make_a_thumbnail(api, "after the update")
+        make_a_thumbnail(api, "after-the-update")
 
     destroy(site, first, account, outputs["BucketName"])
     assert site.what_is_there() == empty
@@ -164,7 +164,7 @@ def test_a_stage_comes_changes_goes_and_comes_again(site: Site, tmp_path: Path) 
 
     deploy(site, first)
     with site.api() as api:
-        make_a_thumbnail(api, "in a second life")
+        make_a_thumbnail(api, "in-a-second-life")
 
 
 def deploy(site: Site, app: str) -> None:
