@@ -115,7 +115,7 @@ def test_the_oldest_jobs_are_remembered_between_their_checks(world: World) -> No
     """SQS's age metric skips what was received three times; the row's age does not."""
     job_id = lost_message(world)
     world.clock.advance(301)
-    world.work_queue.faults.plan("work_queue.send", Fault.REFUSED)
+    world.faults.plan("work_queue.send", Fault.REFUSED)
     assert world.reconcile().oldest_open_seconds(world.clock.now()) == 301
     world.clock.advance(60)
     report = world.reconcile()

@@ -17,8 +17,8 @@ def renew_owed(reconciler: Reconciler, report: ReconcileReport) -> None:
     """Bumps each row's outbox, then deletes the record: a crash in between only publishes twice.
 
     A row that runs, or changed meanwhile, may still come to owe what was lost, so its record stays for the
-    next pass. A stretch that the stream has forgotten is left in the queue, whose alarm brings a person. Raises
-    DependencyUnavailableError.
+    next pass. A stretch that the stream has forgotten is left in the queue, whose alarm brings a person.
+    Raises DependencyUnavailableError.
     """
     seen = 0
     while seen < reconciler.max_jobs_per_run:
