@@ -111,7 +111,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         yield Site(emulator.url)
     finally:
         ledger.close()
-        emulator.reap()
 
 
 def assembly(folder: Path, **context: str) -> str:

@@ -17,6 +17,16 @@ def test_the_page_holds_the_tables() -> None:
     assert tables(Prices.read()) in (ROOT / "docs" / "cost.md").read_text()
 
 
+def test_the_readme_rounds_the_same_sums() -> None:
+    prices = Prices.read()
+    million_jobs = sum(item.usd(prices) for item in a_job()) * 1_000_000
+    idle_month = sum(item.usd(prices) for item in an_idle_month())
+    readme = (ROOT / "README.md").read_text()
+
+    assert f"about {million_jobs:.0f} USD per million jobs" in readme
+    assert f"{idle_month:.0f} a month when idle" in readme
+
+
 def test_the_prices_have_a_date_and_each_is_used() -> None:
     prices = Prices.read()
     used = {item.price for item in [*a_job(), *a_stored_month(), *an_idle_month()]}
