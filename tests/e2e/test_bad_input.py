@@ -45,12 +45,9 @@ def test_another_type_is_refused(api: ImageApi) -> None:
     assert problem_of(post(api, b"x", content_type="text/plain")) == (415, "unsupported_type")
 
 
-def test_text_called_a_picture_fails_as_a_job(sender: Sender) -> None:
-    job = sender.follow(sender.post(b"This is no picture, whatever it is called. " * 10))
-
-    assert job.status == "FAILED"
-    assert job.problem is not None
-    assert job.problem.code in ("not_an_image", "unsupported_type")
+def test_text_called_a_picture_is_refused_at_once(api: ImageApi) -> None:
+    answer = post(api, b"This is no picture, whatever it is called. " * 10)
+    assert problem_of(answer) == (422, "not_an_image")
 
 
 def test_more_than_the_inline_limit_is_our_413(api: ImageApi) -> None:

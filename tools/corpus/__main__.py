@@ -10,6 +10,7 @@ from tools.client import ImageApi
 from tools.corpus.files import FolderError, corpus_files
 from tools.corpus.report import ProductLimits, tally, write_report
 from tools.corpus.run import CLIENTS, CorpusRun
+from tools.demo.pictures import SAMPLE
 from tools.local.assembly import AssemblyCache
 from tools.local.errors import LocalStackError
 from tools.local.interrupt import StopRequestedError, stop_on_signals
@@ -28,7 +29,9 @@ def main(arguments: list[str] | None = None) -> int:
         thumbnails = _empty_folder(chosen.out.expanduser())
         with stop_on_signals(), running_stack() as stack, ImageApi(stack.url, connections=CLIENTS) as api:
             limits = ProductLimits(AssemblyCache(Paths.default().assembly_cache).assembly.template())
-            outcomes = CorpusRun(api, thumbnails, to_terminal).send(files)
+            run = CorpusRun(api, thumbnails, to_terminal)
+            run.warm_up(SAMPLE.read_bytes())
+            outcomes = run.send(files)
     except (FolderError, LocalStackError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 
-from tools.client import Answer, ImageApi, JobPendingError, JobRefusedError, NoAnswerError, follow
+from tools.client import Answer, ImageApi, Job, JobPendingError, JobRefusedError, NoAnswerError, follow
 from tools.corpus.files import thumbnail_stems
 from tools.corpus.outcomes import Outcome, of_job, of_refusal
+from tools.corpus.upload import UploadError, send_by_upload
 
 CLIENTS = 2
 """So that fetching one picture overlaps with rendering the next; more would only measure the queue."""
@@ -41,6 +43,18 @@ class CorpusRun:
         self._clock = clock
         self._sleep = sleep
 
+    def warm_up(self, sample: bytes) -> None:
+        """A cold stack's first seconds say nothing about a picture: samples go ahead, unreported."""
+
+        def one(_: int) -> None:
+            with suppress(NoAnswerError, JobPendingError, JobRefusedError):
+                answer = self._posted(sample, _UNKNOWN_TYPE)
+                if answer.status == HTTPStatus.ACCEPTED:
+                    self._followed(answer)
+
+        with ThreadPoolExecutor(CLIENTS) as clients:
+            list(clients.map(one, range(CLIENTS)))
+
     def send(self, files: Sequence[Path]) -> dict[Path, Outcome]:
         """The outcome of each file, in the order given."""
         stems = thumbnail_stems(files)
@@ -59,35 +73,46 @@ class CorpusRun:
         began = self._clock()
         try:
             answer = self._posted(path.read_bytes(), _declared_type(path))
-            if answer.status != 202:
+            if answer.status != HTTPStatus.ACCEPTED:
                 return of_refusal(answer, self._clock() - began)
-            job = follow(
-                self._api,
-                answer.location,
-                patience_seconds=PATIENCE_SECONDS,
-                interval_seconds=INTERVAL_SECONDS,
-            )
+            job = self._followed(answer)
             outcome = of_job(job, self._clock() - began)
             if outcome.verdict != "succeeded":
                 return outcome
             return self._saved(outcome, self._api.fetch(job.result_url), stem)
         except JobPendingError as error:
             return Outcome("pending", self._clock() - began, str(error))
-        except (JobRefusedError, NoAnswerError) as error:
+        except (JobRefusedError, NoAnswerError, UploadError) as error:
             return Outcome("failed", self._clock() - began, str(error))
         except OSError as error:
             return Outcome("failed", self._clock() - began, f"the file cannot be read: {error.strerror}")
+
+    def _followed(self, accepted: Answer) -> Job:
+        return follow(
+            self._api,
+            accepted.location,
+            patience_seconds=PATIENCE_SECONDS,
+            interval_seconds=INTERVAL_SECONDS,
+            sleep=self._sleep,
+        )
 
     def _posted(self, content: bytes, content_type: str) -> Answer:
         """The same key again where the outcome is unknown, as the API asks of its clients."""
         key = f"corpus-{uuid.uuid4()}"
         for _ in range(_MOST_POSTS - 1):
             with suppress(NoAnswerError):
-                answer = self._api.post_image(content, key=key, content_type=content_type)
+                answer = self._offered(content, content_type, key)
                 if answer.status != 429 and answer.status < 500:
                     return answer
             self._sleep(INTERVAL_SECONDS)
-        return self._api.post_image(content, key=key, content_type=content_type)
+        return self._offered(content, content_type, key)
+
+    def _offered(self, content: bytes, content_type: str, key: str) -> Answer:
+        """In the request's body, or past it where the API says that it is too large for that."""
+        answer = self._api.post_image(content, key=key, content_type=content_type)
+        if answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            return send_by_upload(self._api, content, content_type, key)
+        return answer
 
     def _saved(self, outcome: Outcome, answer: Answer, stem: str) -> Outcome:
         content_type = answer.headers.get("Content-Type", "")

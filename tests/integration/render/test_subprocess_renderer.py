@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -288,22 +290,33 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @on_linux
-def test_two_hundred_pictures_leave_no_descriptor_and_no_process(endless: bytes) -> None:
+def test_five_hundred_pictures_leave_no_descriptor_no_file_and_no_process(
+    endless: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    gc.collect()
     before = len(list(_PROC.iterdir()))
+    kinds = {
+        "HEIC": image_file("heic-turned-5.heic"),
+        **{kind: encoded(quadrants(60, 40), kind) for kind in ("PNG", "GIF", "WEBP", "AVIF", "TIFF", "BMP")},
+    }
     with SubprocessRenderer(replace(_UNBOUNDED_SCANS, wall_seconds=60)) as renderer:
-        for number in range(200):
-            if number % 50 == 10:
+        for number in range(500):
+            if number % 125 == 10:
                 with pytest.raises(TransientError):
                     renderer.render(endless, [preset()], wall_seconds=0.05)
             elif number % 10 == 3:
                 with pytest.raises(PermanentError):
                     renderer.render(_GOOD[: -number % 97 - 3], [preset()], wall_seconds=_WALL_SECONDS)
             else:
-                assert _renders(renderer)
+                picture = list(kinds.values())[number % len(kinds)]
+                assert renderer.render(picture, [preset()], wall_seconds=_WALL_SECONDS).thumbnails
         assert len(list(_PROC.iterdir())) <= before + 2
     assert len(list(_PROC.iterdir())) == before
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
     assert not children.exists() or not children.read_text().split()
+    assert not list(tmp_path.iterdir())
 
 
 def test_threads_share_one_child(renderer: SubprocessRenderer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from tools.client import Answer, ImageApi, NoAnswerError
 from tools.corpus.files import FolderError, corpus_files, thumbnail_stems
 from tools.corpus.outcomes import Outcome
 from tools.corpus.report import ProductLimits, contact_sheet, tally, write_report
-from tools.corpus.run import CorpusRun, printable
+from tools.corpus.run import CLIENTS, CorpusRun, printable
 
 _BASE = "http://127.0.0.1:1/v1"
 _DONE = {
@@ -49,6 +50,8 @@ class _Api(ImageApi):
         redirects: int = 0,
     ) -> Answer:
         del redirects
+        if method == "POST" and not url.endswith("/images"):
+            return self._uploading(url, headers or {}, body or b"")
         if method == "POST":
             self.declared.append((headers or {})["Content-Type"])
             self.keys.append((headers or {})["Idempotency-Key"])
@@ -58,6 +61,35 @@ class _Api(ImageApi):
         if url.endswith("/thumbnail"):
             return Answer(url, 200, {"Content-Type": "image/webp"}, b"thumbnail bytes")
         return Answer(url, 200, {}, json.dumps(self._job).encode())
+
+    def _uploading(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        raise AssertionError(f"nothing is uploaded here: {url} {headers} {body[:20]!r}")
+
+
+class _UploadApi(_Api):
+    """Too large for a body; the store answers as told."""
+
+    def __init__(self, stored_status: int) -> None:
+        super().__init__(_DONE, self._post)
+        self.stored_status = stored_status
+        self.stored = b""
+
+    def _post(self, body: bytes) -> Answer:
+        if body == b"picture":
+            return Answer(_BASE, 413, _PROBLEM, b'{"code": "too_large", "detail": "Use /v1/uploads"}')
+        assert json.loads(body) == {"upload_id": "upl_1"}
+        return Answer(f"{_BASE}/images", 202, {"Location": "/v1/jobs/img_1"}, b"{}")
+
+    def _uploading(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        if url == f"{_BASE}/uploads":
+            announced = json.loads(body)
+            assert announced["byte_length"] == 7
+            assert announced["sha256"] == hashlib.sha256(b"picture").hexdigest()
+            begun = {"upload_id": "upl_1", "url": "http://127.0.0.1:1/store", "fields": {"key": "k"}}
+            return Answer(url, 201, {}, json.dumps(begun).encode())
+        assert headers["Content-Type"].startswith("multipart/form-data")
+        self.stored = body
+        return Answer(url, self.stored_status, {}, b"<Error/>")
 
 
 def _folder(tmp_path: Path, *names: str) -> Path:
@@ -101,7 +133,7 @@ def test_names_that_collide_keep_their_types() -> None:
 
 @pytest.mark.parametrize(
     ("status", "code", "verdict"),
-    [(415, "unsupported_type", "rejected"), (413, "too_large", "rejected"), (429, "slow_down", "failed")],
+    [(415, "unsupported_type", "rejected"), (422, "not_an_image", "rejected"), (429, "slow_down", "failed")],
 )
 def test_a_refusal_at_post_is_the_picture_s_fault_but_not_ours_to_hide(
     tmp_path: Path, status: int, code: str, verdict: str
@@ -137,6 +169,28 @@ def test_an_unknown_outcome_is_asked_for_again_with_the_same_key(tmp_path: Path)
     assert _run(tmp_path, api, "a.jpg")["a.jpg"].verdict == "succeeded"
     assert len(set(api.keys)) == 1
     assert len(api.keys) == 3
+
+
+def test_a_sample_goes_ahead_unreported_and_may_fail(tmp_path: Path) -> None:
+    said: list[str] = []
+    for api in (_Api(_DONE), _Api({}, lambda _: Answer(_BASE, 503, {}, b""))):
+        CorpusRun(api, tmp_path, said.append, sleep=lambda _: None).warm_up(b"sample")
+        assert len(set(api.keys)) == CLIENTS
+    assert said == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_too_large_for_a_body_is_uploaded(tmp_path: Path) -> None:
+    api = _UploadApi(204)
+    assert _run(tmp_path, api, "a.jpg")["a.jpg"].verdict == "succeeded"
+    assert api.stored.index(b'name="key"') < api.stored.index(b'name="file"')
+    assert b"picture" in api.stored
+    assert len(set(api.keys)) == 1
+
+
+def test_a_store_that_refuses_the_signed_form_is_our_failure(tmp_path: Path) -> None:
+    outcome = _run(tmp_path, _UploadApi(403), "a.jpg")["a.jpg"]
+    assert (outcome.verdict, outcome.reason) == ("failed", "the upload was answered with 403: <Error/>")
 
 
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:

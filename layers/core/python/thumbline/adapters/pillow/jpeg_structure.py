@@ -36,6 +36,7 @@ class _Reading:
     exif: bytes | None = None
     icc_parts: dict[int, bytes] = field(default_factory=dict)
     icc_count: int = 0
+    is_adobe: bool = False
 
 
 def inspect(data: bytes) -> Source:
@@ -61,6 +62,8 @@ def inspect(data: bytes) -> Source:
         scans=reading.scans,
         fixed_bytes=coefficient_bytes,
         icc_profile=profile,
+        # Adobe's CMYK is stored inverted and says so by its marker; Pillow inverts with and without one.
+        is_negative=len(components) == 4 and not reading.is_adobe,
         notes=notes,
     )
 
@@ -96,15 +99,17 @@ def _walk(data: bytes) -> _Reading:
             if reading.frame is not None:
                 raise PermanentError(FailureCode.CORRUPT, "The JPEG has more than one frame header.")
             reading.frame, reading.frame_marker = body, marker
-        elif marker in _METADATA:
-            _note_metadata(reading, marker, body)
+        else:
+            _note_application(reading, marker, body)
         if marker not in _METADATA:
             reading.pieces.append(view[start:end])
         position = end
 
 
-def _note_metadata(reading: _Reading, marker: int, body: bytes) -> None:
-    if marker == _APP1 and body.startswith(b"Exif\0") and reading.exif is None:
+def _note_application(reading: _Reading, marker: int, body: bytes) -> None:
+    if marker == _ADOBE and body.startswith(b"Adobe"):
+        reading.is_adobe = True
+    elif marker == _APP1 and body.startswith(b"Exif\0") and reading.exif is None:
         reading.exif = body[6:]
     elif marker == _APP2 and body.startswith(_ICC_HEADER) and len(body) > 14:
         reading.icc_parts[body[12]] = body[14:]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PIL import Image
+from PIL import Image, ImageChops
 
 from thumbline.adapters.pillow.admission import admit, admit_memory
 from thumbline.adapters.pillow.colour import ToSrgb
@@ -81,6 +81,8 @@ def _master(decoded: Decoded, source: Source, framings: Sequence[Framing]) -> De
     # A side that is only a few pixels long is not averaged away.
     factors = (min(columns, decoded.image.width), min(rows, decoded.image.height))
     image = reduced(decoded.image, factors)
+    if source.is_negative:
+        image = ImageChops.invert(image)
     return Decoded(image, decoded.width / factors[0], decoded.height / factors[1])
 
 

@@ -35,6 +35,8 @@ class Source:
     """What is shown of the decoded picture, if not all of it. Width and height are those of this box."""
     decoded_size: tuple[int, int] | None = None
     """What the decoder hands out, where that is neither the size above nor the frame's."""
+    is_negative: bool = False
+    """The decoder hands out a negative of the picture."""
     notes: tuple[str, ...] = ()
     shortfall: str | None = None
     """A sentence, where the file is shorter than the picture that it declares. Refused only after the limits
