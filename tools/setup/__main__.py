@@ -13,6 +13,7 @@ from typing import TypeVar
 from tools.setup import environments
 from tools.setup.commands import say
 from tools.setup.errors import MissingToolsError, SetupError
+from tools.setup.operator_command import install_operator_command
 from tools.setup.prerequisites import check_node, check_npm, find_python
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +36,7 @@ def set_up(root: Path, requested_python: str | None) -> None:
             raise MissingToolsError("\n".join(faults))
         if python is None:
             python = environments.make_environment(root, chosen)
+        install_operator_command(root)
         environments.make_emulator_environment(root, python)
         if not modules_finished:
             environments.make_node_modules(root)

@@ -41,11 +41,11 @@ class DynamoDBOwnerIndex:
                 ScanIndexForward=False,
                 PaginationConfig={"MaxItems": limit, "PageSize": limit},
             ):
-                found += [_summary(item) for item in page["Items"]]
+                found += [summary_of(item) for item in page["Items"]]
         return found
 
 
-def _summary(item: dict[str, Any]) -> JobSummary:
+def summary_of(item: dict[str, Any]) -> JobSummary:
     row = from_item(item)
     return JobSummary(
         job_id=row["job_id"],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from thumbline.adapters.aws.failures import unavailable_when_failing
 from thumbline.domain.errors import DependencyUnavailableError
@@ -19,7 +20,21 @@ MAX_BATCH_BYTES = 200_000
 """Below SQS's own limit on a whole batch, whichever of its values a region or an emulator applies."""
 
 
+@dataclass(frozen=True, slots=True)
+class Receiving:
+    """How a receive differs from the queue's own defaults, which None stands for. Whole seconds."""
+
+    visibility_seconds: int | None = None
+    wait_seconds: int | None = None
+
+    def to_request(self) -> dict[str, Any]:
+        named = {"VisibilityTimeout": self.visibility_seconds, "WaitTimeSeconds": self.wait_seconds}
+        return {name: seconds for name, seconds in named.items() if seconds is not None}
+
+
 class SQSQueue:
+    receiving: ClassVar[Receiving] = Receiving()
+
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client = client
         self._url = url
@@ -69,6 +84,7 @@ class SQSQueue:
                 MaxNumberOfMessages=min(limit, MAX_BATCH_ENTRIES),
                 MessageSystemAttributeNames=["ApproximateReceiveCount"],
                 MessageAttributeNames=["All"],
+                **self.receiving.to_request(),
             )
         return [
             ReceivedMessage(

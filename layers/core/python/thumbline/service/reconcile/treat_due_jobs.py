@@ -20,9 +20,8 @@ def treat_due_jobs(reconciler: Reconciler, report: ReconcileReport) -> None:
 
     Raises DependencyUnavailableError where the index cannot be read.
     """
-    per_shard = -(-reconciler.max_jobs_per_run // len(ALL_SHARDS))
     for shard in ALL_SHARDS:
-        for job_id in reconciler.jobs.due(shard, reconciler.clock.now(), per_shard):
+        for job_id in reconciler.jobs.due(shard, reconciler.clock.now(), due_per_shard(reconciler)):
             try:
                 healed = _treat(job_id, reconciler, report)
             except TransitionRefusedError:
@@ -34,6 +33,10 @@ def treat_due_jobs(reconciler: Reconciler, report: ReconcileReport) -> None:
                 healed = Healed.FAILED
                 report.errors.append(f"{job_id}: {type(error).__name__}: {error}")
             report.counts[healed] += 1
+
+
+def due_per_shard(reconciler: Reconciler) -> int:
+    return -(-reconciler.max_jobs_per_run // len(ALL_SHARDS))
 
 
 def _treat(job_id: str, reconciler: Reconciler, report: ReconcileReport) -> Healed:

@@ -1,0 +1,49 @@
+"""What a pass would do now, read and not done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from thumbline.domain.checkup import Treatment, diagnose
+from thumbline.domain.keys import ALL_SHARDS
+from thumbline.ports.queue import Backlog
+from thumbline.service.reconcile.measure_wait import measure_wait
+from thumbline.service.reconcile.reconciler import Reconciler, ReconcileReport
+from thumbline.service.reconcile.treat_due_jobs import due_per_shard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """`backlog`, `undelivered` and `relay_failures` are visible messages, by the queues' own estimates.
+
+    `expected_wait_ms` is None where there is a backlog and nobody works on it.
+    """
+
+    backlog: int
+    expected_wait_ms: int | None
+    undelivered: int
+    relay_failures: int
+    treatments: dict[str, Treatment] = field(default_factory=dict)
+    """By job id, the longest due of a shard first."""
+
+
+def preview_pass(reconciler: Reconciler, *, undelivered: Backlog, relay_failures: Backlog) -> Preview:
+    """Looks at as many due rows as a pass treats, and receives no message.
+
+    Raises DependencyUnavailableError.
+    """
+    report = ReconcileReport()
+    measure_wait(reconciler, report)
+    preview = Preview(
+        backlog=report.backlog,
+        expected_wait_ms=report.expected_wait_ms,
+        undelivered=undelivered.depth().visible,
+        relay_failures=relay_failures.depth().visible,
+    )
+    for shard in ALL_SHARDS:
+        for job_id in reconciler.jobs.due(shard, reconciler.clock.now(), due_per_shard(reconciler)):
+            job = reconciler.jobs.get(job_id)
+            diagnosis = diagnose(job, reconciler.clock.now(), reconciler.timings, report.expected_wait_ms)
+            if diagnosis.treatment is not Treatment.NONE:
+                preview.treatments[job_id] = diagnosis.treatment
+    return preview
