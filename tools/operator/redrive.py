@@ -66,9 +66,8 @@ def redrive(
         },
     )
     if len(redriven) < len(job_ids):
-        raise OperatorError(
-            f"{len(job_ids) - len(redriven)} of {_count(job_ids)} were not redriven: see above."
-        )
+        refused = len(job_ids) - len(redriven)
+        raise OperatorError(f"{refused} of {_count(job_ids)} not redriven: see the outcomes.")
 
 
 def _by_rule(wanted: Wanted, stage: Stage) -> list[Job]:

@@ -88,6 +88,8 @@ def explain_job(job_id: str, observed: Observation) -> Explanation:
                 dead_from(job.lease_expires_at or now, timings) + timings.rescue_patience_seconds * 1000
             )
             return Explanation(reason=Reason.WORKER_LOST, job=job, until=rescue_at)
+        case Delivery.RETRY if job.available_at > now:  # within the skew: too soon for our clock alone
+            return Explanation(reason=Reason.BACKOFF, job=job, until=job.available_at)
         case Delivery.RETRY:
             return _available(job, now, observed)
 
