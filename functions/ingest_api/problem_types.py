@@ -261,4 +261,12 @@ _LOCAL = {
         "See whether the local stack runs, and send the same request again.",
     ),
 }
-PROBLEM_TYPES = _REQUEST | _ACCESS | _RESOURCES | _PICTURES | _SERVICE | _LOCAL
+PROBLEM_SECTIONS = {
+    "The request": _REQUEST,
+    "Access": _ACCESS,
+    "Resources": _RESOURCES,
+    "Pictures": _PICTURES,
+    "The service": _SERVICE,
+    "The local stack alone": _LOCAL,
+}
+PROBLEM_TYPES = {code: found for section in PROBLEM_SECTIONS.values() for code, found in section.items()}

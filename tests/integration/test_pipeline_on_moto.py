@@ -17,7 +17,7 @@ from functions.ingest_api import handler as ingest_api
 from functions.job_reconciler import handler as job_reconciler
 from functions.outbox_relay import handler as outbox_relay
 from functions.thumbnail_worker import handler as thumbnail_worker
-from tests.aws_resources import create_bucket, create_queue, create_tables
+from tests.aws_resources import create_access_table, create_bucket, create_queue, create_tables
 from tests.events import LambdaContext, api_request
 from tests.world import LIMITS, TIMINGS
 from thumbline.domain.presets import DEFAULT_PRESET
@@ -115,6 +115,7 @@ def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
     with mock_aws():
         sqs: Any = boto3.client("sqs")
         create_bucket(boto3.client("s3"))
+        create_access_table(boto3.client("dynamodb"))
         queues = [
             create_queue(sqs, name, VisibilityTimeout="720")
             for name in ("work", "dead", "undelivered", "relay-failures")

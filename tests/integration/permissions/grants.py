@@ -16,6 +16,7 @@ FUNCTIONS = ("IngestApi", "OutboxRelay", "ThumbnailWorker", "JobReconciler")
 RESOURCES = {
     "TablesJobs": "jobs",
     "TablesIdempotency": "idempotency",
+    "TablesAccess": "access",
     "BucketImages": "bucket",
     "QueuesWork": "work",
     "QueuesUndelivered": "undelivered",

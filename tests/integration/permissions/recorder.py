@@ -22,6 +22,7 @@ OBJECTS = {
     "GetObject": "GetObject",
     "HeadObject": "GetObject",
     "PutObject": "PutObject",
+    "CopyObject": "PutObject",
     "DeleteObject": "DeleteObject",
 }
 SQS = {
@@ -58,7 +59,13 @@ def permissions_of(service: str, operation: str, parameters: dict[str, Any]) -> 
             yield Permission(f"dynamodb:{operation}", "stream")
         case "s3" if operation == "ListObjectsV2":
             yield Permission("s3:ListBucket", parameters["Bucket"])
+        case "s3" if operation == "CreateBucket":
+            return  # botocore builds the address of a signed form with it, and sends nothing
         case "s3" if operation in OBJECTS:
+            if operation == "CopyObject":
+                # botocore has joined bucket and key by now.
+                bucket, source, _ = parameters["CopySource"].split("/", 2)
+                yield Permission("s3:GetObject", f"{bucket}/{source}/*")
             prefix = parameters["Key"].partition("/")[0]
             yield Permission(f"s3:{OBJECTS[operation]}", f"{parameters['Bucket']}/{prefix}/*")
         case "sqs" if operation in SQS:

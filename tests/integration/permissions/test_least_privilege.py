@@ -19,6 +19,7 @@ from functions.job_reconciler import handler as job_reconciler
 from functions.outbox_relay import handler as outbox_relay
 from functions.thumbnail_worker import handler as thumbnail_worker
 from tests.integration import test_pipeline_on_moto as pipeline
+from tests.integration.permissions import test_front_door_on_moto as front_door
 from tests.integration.permissions import test_repairs_on_moto as repairs
 from tests.integration.permissions.grants import FUNCTIONS, granted, read_template, statements
 from tests.integration.permissions.recorder import Permission, Recorder, permissions_of
@@ -36,7 +37,9 @@ LOGS = {
     Permission("xray:PutTelemetryRecords", "*"): "Lambda sends the function's traces",
 }
 PLATFORM: dict[str, dict[Permission, str]] = {
-    "IngestApi": {},
+    "IngestApi": {
+        Permission("s3:PutObject", "bucket/uploads/*"): "a client sends the form that the function signed",
+    },
     "OutboxRelay": {
         Permission("dynamodb:DescribeStream", "stream"): "the mapping finds the stream's shards",
         Permission("dynamodb:GetRecords", "stream"): "the mapping reads the stream",
@@ -56,17 +59,17 @@ PLATFORM: dict[str, dict[Permission, str]] = {
 
 
 def _scenarios() -> list[Callable[[pipeline.Deployment], None]]:
-    """Every test of the pipeline and its repairs."""
+    """Every test of the pipeline, its repairs and the front door."""
     return [
         test
-        for module in (pipeline, repairs)
+        for module in (pipeline, repairs, front_door)
         for name, test in vars(module).items()
         if name.startswith("test_") and list(inspect.signature(test).parameters) == ["deployment"]
     ]
 
 
 @pytest.fixture(scope="module")
-def recorder() -> Iterator[Recorder]:
+def recorder() -> Recorder:
     recorder = Recorder()
     deploy = inspect.unwrap(pipeline.deployment._get_wrapped_function())
     for scenario in _scenarios():
