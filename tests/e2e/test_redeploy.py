@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,15 +103,15 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     paths = Paths(project=PROJECT_ROOT, state=tmp_path)
     ledger = Ledger(paths)
     ledger.open()
-    try:
+    with ExitStack() as cleanup:
+        cleanup.callback(ledger.close)
         emulator = Emulator.start(paths, ledger)
+        cleanup.callback(emulator.stop)
         emulator.wait_until_healthy()
         for name, value in emulator_client_environment(emulator.url).items():
             if name.startswith("AWS_"):
                 monkeypatch.setenv(name, value)
         yield Site(emulator.url)
-    finally:
-        ledger.close()
 
 
 def assembly(folder: Path, **context: str) -> str:
