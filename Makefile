@@ -3,6 +3,9 @@
 STAGE ?= dev
 N ?= 200
 CLIENTS ?= 8
+SEEDS ?= 40
+JOBS ?= 200
+SEED0 ?= 0
 COUNT ?= 5000
 OUT ?= out/corpus
 
@@ -23,7 +26,7 @@ export PYTHON
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPATH := $(CURDIR):$(CURDIR)/layers/core/python
 
-.PHONY: help setup demo local local-url test check lint types imports soak corpus fuzz-images quality modelcheck synth deploy destroy smoke cost golden lock clean
+.PHONY: help setup demo local local-url test check lint types imports soak corpus fuzz-images quality modelcheck chaos mutants synth deploy destroy smoke cost golden lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,7 +47,7 @@ local-url: setup ## print the base URL of the running local stack
 test: setup ## run all tests, the end-to-end ones on a local stack of their own included
 	@$(PY) -m pytest --numprocesses 2 --dist loadgroup
 
-check: lint types imports test ## everything that CI runs
+check: lint types imports test chaos mutants ## everything that CI runs
 
 lint: setup ## style and formatting
 	@$(PY) -m ruff check
@@ -58,6 +61,12 @@ imports: setup ## the dependency rule
 
 soak: setup ## send many photos at once (N=200 CLIENTS=8; KILL=1 kills workers meanwhile)
 	@exec $(PY) -m tools.soak --jobs "$(N)" --clients "$(CLIENTS)" $(if $(filter-out 0,$(KILL)),--kill)
+
+chaos: setup ## simulate the use cases under every fault (SEEDS=40 JOBS=200 SEED0=0)
+	@exec $(PY) -m tools.chaos --seeds "$(SEEDS)" --jobs "$(JOBS)" --seed0 "$(SEED0)"
+
+mutants: setup ## put bugs into the protocol, one at a time; a named test must find each
+	@exec $(PY) -m tools.mutants
 
 modelcheck: setup ## search the job protocol's states for violations (some minutes)
 	@exec $(PY) -m tools.modelcheck

@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = {
     "help", "setup", "demo", "local", "local-url", "test", "check", "lint", "types", "imports",
-    "soak", "modelcheck", "corpus", "fuzz-images", "quality", "synth", "deploy", "destroy", "smoke", "cost",
+    "soak", "modelcheck", "chaos", "mutants", "corpus", "fuzz-images", "quality", "synth", "deploy",
+    "destroy", "smoke", "cost",
     "golden", "lock", "clean",
 }  # fmt: skip
 
@@ -80,6 +81,8 @@ def test_help_and_clean_need_no_set_up(project: Path) -> None:
         (["test"], "<-m><pytest><--numprocesses><2><--dist><loadgroup>"),
         (["soak"], "<-m><tools.soak><--jobs><200><--clients><8>"),
         (["soak", "N=5", "CLIENTS=2", "KILL=1"], "<-m><tools.soak><--jobs><5><--clients><2><--kill>"),
+        (["chaos", "SEEDS=1", "JOBS=9", "SEED0=7"], "<-m><tools.chaos><--seeds><1><--jobs><9><--seed0><7>"),
+        (["mutants"], "<-m><tools.mutants>"),
         (["soak", "KILL=0"], "<-m><tools.soak><--jobs><200><--clients><8>"),
         (["synth"], "<synth><--quiet><--context><stage=dev>"),
         (["synth", "STAGE=prod"], "<synth><--quiet><--context><stage=prod>"),
@@ -98,7 +101,7 @@ def test_a_command_prints_only_what_it_starts(project: Path, words: list[str], c
     assert make(project, *words).stdout == f"{called}\n"
 
 
-def test_check_is_lint_types_imports_and_tests(project: Path) -> None:
+def test_check_is_everything_that_ci_runs(project: Path) -> None:
     called = make(project, "check").stdout.splitlines()
 
     assert called == [
@@ -107,6 +110,8 @@ def test_check_is_lint_types_imports_and_tests(project: Path) -> None:
         "<-m><mypy>",
         "",
         "<-m><pytest><--numprocesses><2><--dist><loadgroup>",
+        "<-m><tools.chaos><--seeds><40><--jobs><200><--seed0><0>",
+        "<-m><tools.mutants>",
     ]
 
 

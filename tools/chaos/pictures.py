@@ -1,4 +1,4 @@
-"""Pictures whose second word says what rendering them does, and the renderer that obeys it in virtual time."""
+"""Pictures whose second word says what rendering them does, and a renderer that obeys in virtual time."""
 
 from __future__ import annotations
 

@@ -116,7 +116,10 @@ class Universe:
         )
         self.outbox = MemoryOutbox(self.tables)
         self.mappings = [
-            MemoryStreamMapping(self.server_clock, self.relay_failures) for _ in range(STREAM_SHARDS)
+            MemoryStreamMapping(
+                self.server_clock, self.relay_failures, retry_attempts=self.chance.choice([1, 4, 20])
+            )
+            for _ in range(STREAM_SHARDS)
         ]
         self.ledger.watch(self.tables, self.objects, self.queues, self.mappings)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -65,7 +66,8 @@ class MemoryQueue:
     redrive_target: MemoryQueue | None = None
     faults: Boundary = field(default_factory=Faults)
     habits: QueueHabits = field(default_factory=QueueHabits)
-    messages: dict[str, StoredMessage] = field(default_factory=dict)
+    messages: OrderedDict[str, StoredMessage] = field(default_factory=OrderedDict)
+    """In the order of sending; a plain dict would walk over every hole that a deleted message left."""
     refused_positions: set[int] = field(default_factory=set)
     _count: int = 0
     _lock: threading.RLock = field(default_factory=threading.RLock)

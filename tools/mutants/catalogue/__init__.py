@@ -1,0 +1,13 @@
+"""Every mutant, by the part of the protocol that it damages."""
+
+from __future__ import annotations
+
+from tools.mutants.catalogue import attempts, deliveries, lives, recovery, services
+
+ALL_MUTANTS = (
+    *attempts.MUTANTS,
+    *recovery.MUTANTS,
+    *lives.MUTANTS,
+    *deliveries.MUTANTS,
+    *services.MUTANTS,
+)

@@ -1,0 +1,108 @@
+"""The worker: acknowledgements, heartbeats, batches."""
+
+from __future__ import annotations
+
+from tools.mutants.killers import BAD_MESSAGES, HEARTBEAT, PROCESS_BATCH, STILL_SO
+from tools.mutants.mutant import Mutant
+
+MUTANTS = (
+    Mutant(
+        name="acknowledge a live foreign lease",
+        module="service.worker",
+        passage="        Outcome.REJECTED,\n",
+        replacement=("        Outcome.REJECTED,\n        Outcome.BOUNCED,\n"),
+        killed_by=PROCESS_BATCH + "test_a_live_foreign_lease_is_bounced_to_its_end_and_never_acknowledged",
+    ),
+    Mutant(
+        name="acknowledge before the work is done",
+        module="service.worker",
+        passage="        Outcome.REJECTED,\n",
+        replacement=("        Outcome.REJECTED,\n        Outcome.RELEASED,\n"),
+        killed_by=PROCESS_BATCH + "test_a_transient_failure_releases_row_and_message_to_the_same_moment",
+    ),
+    Mutant(
+        name="acknowledge an unreadable row",
+        module="service.worker",
+        passage="        Outcome.REJECTED,\n",
+        replacement=("        Outcome.REJECTED,\n        Outcome.UNREADABLE,\n"),
+        killed_by=PROCESS_BATCH
+        + "test_an_unheard_completion_is_not_acknowledged_and_costs_one_attempt_at_most",
+    ),
+    Mutant(
+        name="acknowledge a lost lease",
+        module="service.worker",
+        passage="        Outcome.REJECTED,\n",
+        replacement=("        Outcome.REJECTED,\n        Outcome.LOST,\n"),
+        killed_by=PROCESS_BATCH + "test_a_worker_that_lost_its_lease_writes_nothing_and_does_not_acknowledge",
+    ),
+    Mutant(
+        name="never acknowledge a terminal row",
+        module="service.worker",
+        passage=("        Outcome.SKIPPED,\n        Outcome.REJECTED"),
+        replacement="        Outcome.REJECTED",
+        killed_by=PROCESS_BATCH + "test_a_terminal_job_is_skipped_and_nothing_is_rendered_again",
+    ),
+    Mutant(
+        name="a beat overwrites a timer",
+        module="service.process_delivery",
+        passage="        self._heartbeat.leave(handle)\n",
+        replacement="",
+        killed_by=STILL_SO + "test_no_beat_touches_a_message_that_has_a_timer_of_its_own",
+    ),
+    Mutant(
+        name="a beat outlives its attempt",
+        module="service.heartbeat",
+        passage=("        with self._lock:\n            self._leased = None\n"),
+        replacement="        with self._lock:\n",
+        killed_by=HEARTBEAT + "test_a_finished_record_holds_its_message_only",
+    ),
+    Mutant(
+        name="shorten before the first claim",
+        module="service.heartbeat",
+        passage="if not self._begun or self._remaining_seconds() <= 0:",
+        replacement="if self._remaining_seconds() <= 0:",
+        killed_by=HEARTBEAT + "test_nothing_is_shortened_before_the_first_claim",
+    ),
+    Mutant(
+        name="a stuck worker beats on",
+        module="service.heartbeat",
+        passage="if not self._begun or self._remaining_seconds() <= 0:",
+        replacement="if not self._begun:",
+        killed_by=HEARTBEAT + "test_beats_end_with_the_functions_time",
+    ),
+    Mutant(
+        name="a failed beat loses the lease",
+        module="service.heartbeat",
+        passage=("        except DependencyUnavailableError:\n            return\n"),
+        replacement=("        except DependencyUnavailableError:\n            self._lost = True\n"),
+        killed_by=HEARTBEAT + "test_a_beat_that_fails_does_not_lose_the_lease",
+    ),
+    Mutant(
+        name="a bad message is dropped without a copy",
+        module="service.process_delivery",
+        passage="        if self._worker.dead_letters.send([copy]):",
+        replacement="        if self._worker.dead_letters.send([copy]) and False:",
+        killed_by=BAD_MESSAGES + "test_a_bad_message_stays_until_its_copy_is_confirmed",
+    ),
+    Mutant(
+        name="a lost lease puts its thumbnails",
+        module="service.make_thumbnails",
+        passage="        if is_lost():\n            return None\n",
+        replacement="",
+        killed_by=STILL_SO + "test_a_worker_that_lost_its_lease_while_rendering_puts_nothing",
+    ),
+    Mutant(
+        name="a record is begun with no time left",
+        module="service.process_batch",
+        passage=("            if remaining_seconds() < worker.limits.wall_seconds + FINISHING_SECONDS:"),
+        replacement="            if remaining_seconds() < 0:",
+        killed_by=PROCESS_BATCH + "test_the_worker_stops_taking_records_near_its_time_out",
+    ),
+    Mutant(
+        name="a bad record takes its siblings with it",
+        module="service.process_batch",
+        passage="            except Exception as error:",
+        replacement="            except ZeroDivisionError as error:",
+        killed_by=STILL_SO + "test_an_error_of_ours_is_one_records_fault",
+    ),
+)
