@@ -24,6 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="the pictures")
     parser.add_argument("out", type=Path, help="where thumbnails, outcomes.json and index.html go")
     chosen = parser.parse_args(arguments)
+    if chosen.folder == Path():
+        print("Name the folder: make corpus DIR=pictures OUT=results", file=sys.stderr)
+        return 2
     try:
         files = corpus_files(chosen.folder.expanduser())
         thumbnails = _empty_folder(chosen.out.expanduser())

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tools.client import Answer, ImageApi, NoAnswerError
+from tools.corpus.__main__ import main
 from tools.corpus.files import FolderError, corpus_files, thumbnail_stems
 from tools.corpus.outcomes import Outcome
 from tools.corpus.report import ProductLimits, contact_sheet, tally, write_report
@@ -198,6 +199,11 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         corpus_files(tmp_path / "absent")
     with pytest.raises(FolderError, match="holds no file"):
         corpus_files(_folder(tmp_path, "manifest.json", ".hidden"))
+
+
+def test_a_run_without_a_folder_says_how_to_name_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["", "out"]) == 2
+    assert "make corpus DIR=" in capsys.readouterr().err
 
 
 def test_the_report_is_complete_and_safe_to_open(tmp_path: Path) -> None:
