@@ -141,6 +141,13 @@ def test_a_bigtiff_loses_its_further_pages_too() -> None:
     assert render(image_file("tiff-big.tif"), [preset()], LIMITS).width == 128
 
 
+@pytest.mark.parametrize("offset", [10_000_000, 2**63 - 1, 2**64 - 1])
+def test_tags_beyond_the_end_of_the_file_are_truncation(offset: int) -> None:
+    data = bytearray(image_file("tiff-big.tif"))
+    struct.pack_into("<Q", data, 8, offset)
+    assert _refusal(bytes(data)).code == FailureCode.TRUNCATED
+
+
 def test_a_tiff_s_profile_is_used() -> None:
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     assert (

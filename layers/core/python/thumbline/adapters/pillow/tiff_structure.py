@@ -53,7 +53,8 @@ class _Directory:
         self.is_big = data[2:4] in (b"+\0", b"\0+")
         try:
             self._entries = self._read()
-        except struct.error:
+        except (struct.error, OverflowError):
+            # A 64-bit offset may lie beyond any file's end.
             raise _truncated() from None
 
     def _read(self) -> dict[int, _Entry]:
