@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tools.mutants.killers import ACCEPT_IMAGE, RECONCILE, REDRIVE_AND_DELETE, RELAY_OUTBOX, STILL_SO
+from tools.mutants.killers import (
+    ACCEPT_IMAGE,
+    RECONCILE,
+    RECONCILE_LEFTOVERS,
+    REDRIVE_AND_DELETE,
+    RELAY_OUTBOX,
+    STILL_SO,
+)
 from tools.mutants.mutant import Mutant
 
 MUTANTS = (
@@ -122,6 +129,8 @@ MUTANTS = (
         replacement=(
             "    reconciler.relay_failure_queue.delete(failure.receipt_handle)\n    outcomes = [_owe_again("
         ),
+        killed_by=STILL_SO + "test_a_lost_stream_record_outlives_the_death_of_its_healer",
+    ),
     Mutant(
         name="forget a lost stream record of a live attempt",
         module="service.reconcile.renew_owed",
@@ -134,14 +143,14 @@ MUTANTS = (
         module="service.reconcile.sweep_orphans",
         passage=("        if reconciler.jobs.get(job_id) is None:\n            reconciler"),
         replacement=("        if job_id:\n            reconciler"),
-        killed_by=RECONCILE + "test_an_undelivered_message_by_its_jobs_state",
+        killed_by=RECONCILE_LEFTOVERS + "test_orphans_go_after_a_day_and_originals_with_a_row_stay",
     ),
     Mutant(
         name="sweep originals that are being accepted",
         module="service.reconcile.sweep_orphans",
         passage=("        if created_at_of(job_id) > ripe_before:\n            break\n"),
         replacement="",
-        killed_by=RECONCILE + "test_an_undelivered_message_by_its_jobs_state",
+        killed_by=RECONCILE_LEFTOVERS + "test_orphans_go_after_a_day_and_originals_with_a_row_stay",
     ),
     Mutant(
         name="a reused key is answered with another picture's job",
