@@ -18,6 +18,7 @@ LOCKS = (
     "requirements.txt",
     "tools/setup/requirements.txt",
     "tools/local/requirements.txt",
+    "tools/fuzz_api/requirements.txt",
     "package.json",
     "package-lock.json",
     ".npmrc",
@@ -84,6 +85,8 @@ def test_a_first_run_makes_everything_and_a_second_nothing(machine: Machine) -> 
         "installing requirements.txt by uv",
         "making .venv-emulator",
         "installing tools/local/requirements.txt by uv",
+        "making .venv-api",
+        "installing tools/fuzz_api/requirements.txt by uv",
         "npm ci",
     ]
     assert machine.set_up() == []
@@ -93,7 +96,7 @@ def test_every_installation_demands_hashes_and_ready_built_wheels(machine: Machi
     machine.set_up()
 
     installations = [command for command in machine.commands if "install" in command]
-    assert len(installations) == 3
+    assert len(installations) == 4
     for command in installations:
         assert "--require-hashes" in command
         assert {"--no-build", "--only-binary=:all:"} & set(command)
@@ -105,6 +108,7 @@ def test_every_installation_demands_hashes_and_ready_built_wheels(machine: Machi
         ("requirements.txt", "making .venv"),
         ("tools/setup/requirements.txt", "making .venv"),
         ("tools/local/requirements.txt", "making .venv-emulator"),
+        ("tools/fuzz_api/requirements.txt", "making .venv-api"),
         ("package-lock.json", "npm ci"),
         (".npmrc", "npm ci"),
     ],
@@ -120,7 +124,7 @@ def test_a_changed_lock_renews_only_what_hangs_on_it(machine: Machine, changed: 
     assert machine.set_up() == []
 
 
-@pytest.mark.parametrize("failing", ["making .venv", "making .venv-emulator", "npm ci"])
+@pytest.mark.parametrize("failing", ["making .venv", "making .venv-emulator", "making .venv-api", "npm ci"])
 def test_a_failed_step_is_done_again_by_the_next_run(machine: Machine, failing: str) -> None:
     machine.failing = {failing}
     with pytest.raises(CommandFailedError, match=failing):

@@ -7,6 +7,7 @@ import sys
 import time
 
 from tools.local.errors import LocalStackError
+from tools.local.identity import chosen_identity
 from tools.local.interrupt import StopRequestedError, stop_on_signals
 from tools.local.paths import Paths
 from tools.local.stack import Stack, started_stack
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _up() -> int:
     try:
-        with stop_on_signals(), started_stack(Paths.default()) as stack:
+        with stop_on_signals(), started_stack(Paths.default(chosen_identity())) as stack:
             print(_welcome(stack), flush=True)
             while True:
                 stack.check_alive()

@@ -36,6 +36,7 @@ class Cdk:
             "synth",
             [
                 *("synth", "--quiet", "--context", "stage=local"),
+                *("--context", f"identity={self.paths.identity}"),
                 *("--app", f"{sys.executable} app.py", "--output", str(assembly.folder)),
             ],
             environment=synthesis_environment(self.paths.project),

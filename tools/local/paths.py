@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.local.identity import Identity
+
 PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -12,15 +14,17 @@ PROJECT_ROOT = Path(__file__).resolve().parents[2]
 class Paths:
     """`project` is what gets deployed; `state` belongs to one stack, so that tests can have their own.
 
-    The synthesized assembly is shared by all stacks of a project: it depends on its inputs alone.
+    The synthesized assembly is shared by all stacks of a project that have the same kind of identity: it
+    depends on its inputs alone.
     """
 
     project: Path
     state: Path
+    identity: Identity = "local"
 
     @classmethod
-    def default(cls) -> Paths:
-        return cls(project=PROJECT_ROOT, state=PROJECT_ROOT / ".local")
+    def default(cls, identity: Identity = "local") -> Paths:
+        return cls(project=PROJECT_ROOT, state=PROJECT_ROOT / ".local", identity=identity)
 
     @property
     def lock(self) -> Path:
@@ -50,7 +54,8 @@ class Paths:
 
     @property
     def assembly_cache(self) -> Path:
-        return self.project / ".local" / "assembly"
+        name = "assembly" if self.identity == "local" else f"assembly-{self.identity}"
+        return self.project / ".local" / name
 
     @property
     def emulator_python(self) -> Path:

@@ -16,6 +16,7 @@ from tools.local.emulator import Emulator
 from tools.local.errors import AlreadyRunningError, LocalStackError
 from tools.local.front import STAGE_PATH, Front, Target
 from tools.local.gateway import GatewayResponses
+from tools.local.identity import Identity
 from tools.local.ledger import Ledger, exclusive
 from tools.local.paths import Paths
 from tools.local.ports import LOOPBACK, PORT_VARIABLE, bind_any, bind_front, port_of
@@ -100,7 +101,7 @@ def started_stack(
         outputs, template = _deploy(paths, ledger, emulator, progress)
         front.target = Target(emulator.url, outputs["ApiId"], GatewayResponses.from_template(template))
         with progress.step("first request through the front"):
-            _prove(url, log=paths.logs / "emulator.log")
+            _prove(url, paths.identity, log=paths.logs / "emulator.log")
         state = StackState(state.owner, url, True, emulator.url, str(paths.run), outputs)
         state.write(paths.state_file)
         progress.note(f"Ready after {progress.elapsed_seconds():.1f} s: {url}")
@@ -153,14 +154,15 @@ def _synthesize(cdk: Cdk, cache: AssemblyCache, emulator: Emulator, progress: Pr
         cache.confirm(digest)
 
 
-def _prove(url: str, *, log: Path) -> None:
-    """Raises LocalStackError unless an unknown job is answered as our API answers it: a 404 problem."""
+def _prove(url: str, identity: Identity, *, log: Path) -> None:
+    """Raises LocalStackError unless an unknown job is answered as our API answers it: by a 404 problem, or,
+    where callers must bear tokens, by a 401 problem."""
     with ImageApi(url) as api:
         try:
             answer = api.get(f"{url}{_PROBE}")
         except NoAnswerError as error:
             raise LocalStackError(f"The front does not answer: {error}.") from error
-    if answer.status != 404 or answer.problem is None:
+    if answer.status != (401 if identity == "token" else 404) or answer.problem is None:
         raise LocalStackError(
             f"The API answered the first request with {answer.problem or answer.status}.",
             log=log,

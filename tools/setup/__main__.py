@@ -38,6 +38,7 @@ def set_up(root: Path, requested_python: str | None) -> None:
             python = environments.make_environment(root, chosen)
         install_operator_command(root)
         environments.make_emulator_environment(root, python)
+        environments.make_api_environment(root, python)
         if not modules_finished:
             environments.make_node_modules(root)
     say(f"ready (Python {python.version}, Node {node_version})")

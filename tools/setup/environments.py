@@ -1,4 +1,4 @@
-"""The three folders that set-up makes: `.venv`, `.venv-emulator` and `node_modules`."""
+"""The folders that set-up makes: `.venv`, `.venv-emulator`, `.venv-api` and `node_modules`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from tools.setup.prerequisites import Interpreter, running_interpreter
 
 ENVIRONMENT = ".venv"
 EMULATOR_ENVIRONMENT = ".venv-emulator"
+API_ENVIRONMENT = ".venv-api"
 NODE_MODULES = "node_modules"
 
 _LOCK = Path("requirements.txt")
 _INSTALLER_LOCK = Path("tools/setup/requirements.txt")
 _EMULATOR_LOCK = Path("tools/local/requirements.txt")
+_API_LOCK = Path("tools/fuzz_api/requirements.txt")
 _NODE_FILES = (Path("package.json"), Path("package-lock.json"), Path(".npmrc"))
 
 
@@ -45,15 +47,24 @@ def make_environment(root: Path, python: Interpreter) -> Interpreter:
 
 def make_emulator_environment(root: Path, python: Interpreter) -> None:
     """`.venv-emulator`, if it is not finished: the emulator's pins must not meet ours."""
-    folder = root / EMULATOR_ENVIRONMENT
-    made_from = stamps.digest([root / _EMULATOR_LOCK], python.minor_version, str(root))
+    _make_side_environment(root, python, EMULATOR_ENVIRONMENT, _EMULATOR_LOCK)
+
+
+def make_api_environment(root: Path, python: Interpreter) -> None:
+    """`.venv-api`, if it is not finished: what looks at the API from outside, with pins of its own."""
+    _make_side_environment(root, python, API_ENVIRONMENT, _API_LOCK)
+
+
+def _make_side_environment(root: Path, python: Interpreter, name: str, lock: Path) -> None:
+    folder = root / name
+    made_from = stamps.digest([root / lock], python.minor_version, str(root))
     if stamps.is_finished(folder, made_from):
         return
-    say(f"making {EMULATOR_ENVIRONMENT}")
+    action = f"making {name}"
+    say(action)
     stamps.discard(folder)
-    action = f"making {EMULATOR_ENVIRONMENT}"
     run([python.command, "-I", "-m", "venv", "--without-pip", folder], action=action, folder=root)
-    _install(root, folder, _EMULATOR_LOCK)
+    _install(root, folder, lock)
     stamps.mark_finished(folder, made_from)
 
 

@@ -13,7 +13,7 @@ from tools.setup.commands import run, say
 from tools.setup.errors import CommandFailedError
 
 _ROOT = Path(__file__).resolve().parents[2]
-_FOLDERS = (".", "layers/runtime", "layers/imaging", "tools/local", "tools/setup")
+_FOLDERS = (".", "layers/runtime", "layers/imaging", "tools/local", "tools/fuzz_api", "tools/setup")
 _OPTIONS = (
     "--universal",
     "--fork-strategy=fewest",

@@ -6,7 +6,7 @@ from typing import Any
 
 from functions.ingest_api.openapi.parts import answer, problem_answers
 from functions.ingest_api.openapi.schemas import JOB_ID, JOB_ID_SCHEMA, UPLOAD_ID, ref
-from thumbline.domain.idempotency import MAX_KEY_CHARACTERS
+from thumbline.domain.idempotency import BARE_KEY, QUOTED_KEY
 from thumbline.domain.job import Status
 from thumbline.settings import IngestSettings
 
@@ -241,12 +241,7 @@ def _idempotency_key(settings: IngestSettings) -> Part:
         "description": "A fresh UUID for each new picture, the same one for each retry, bare or as a quoted"
         f" string (draft-ietf-httpapi-idempotency-key-header). Scoped to the caller and kept for {hours}"
         " hours: until then the same request gives the same job, and another request under this key a 422.",
-        "schema": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": MAX_KEY_CHARACTERS,
-            "pattern": "^[A-Za-z0-9._~-]+$",
-        },
+        "schema": {"type": "string", "pattern": f"^({BARE_KEY}|{QUOTED_KEY})$"},
         "example": "7c1f6e0a-2f6b-4c43-9a52-0c1b7b0f8f11",
     }
 

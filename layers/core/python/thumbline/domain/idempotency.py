@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from thumbline.domain.errors import ThumblineError
 
 MAX_KEY_CHARACTERS = 255
-_BARE = re.compile(r"[!#-\[\]-~]+")
-_QUOTED = re.compile(r'"((?:[ !#-\[\]-~]|\\["\\])*)"')
+BARE_KEY = rf"[!#-\[\]-~]{{1,{MAX_KEY_CHARACTERS}}}"
+QUOTED_KEY = rf'"([ !#-\[\]-~]|\\["\\]){{1,{MAX_KEY_CHARACTERS}}}"'
+"""Both spellings of a key, as regular expressions that JSON Schema understands, too."""
+
+_BARE = re.compile(BARE_KEY)
+_QUOTED = re.compile(QUOTED_KEY)
 
 
 class IdempotencyKeyError(ThumblineError):
@@ -42,18 +46,14 @@ def parse_key(header: str | None) -> str:
     if header is None or not header.strip():
         raise IdempotencyKeyError("Send an Idempotency-Key header, a fresh UUID for each new picture")
     text = header.strip()
-    quoted = _QUOTED.fullmatch(text)
-    if quoted:
-        key = re.sub(r"\\(.)", r"\1", quoted.group(1))
-    elif _BARE.fullmatch(text):
-        key = text
-    else:
-        raise IdempotencyKeyError(
-            "The Idempotency-Key must be one bare token or one quoted string of printable ASCII characters"
-        )
-    if not 1 <= len(key) <= MAX_KEY_CHARACTERS:
-        raise IdempotencyKeyError(f"The Idempotency-Key must have 1 to {MAX_KEY_CHARACTERS} characters")
-    return key
+    if _QUOTED.fullmatch(text):
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    if _BARE.fullmatch(text):
+        return text
+    raise IdempotencyKeyError(
+        f"The Idempotency-Key must be one bare token or one quoted string of 1 to {MAX_KEY_CHARACTERS}"
+        " printable ASCII characters"
+    )
 
 
 def record_id(owner: str, key: str) -> str:

@@ -1,0 +1,1 @@
+"""Schemathesis against the local stack, from the committed description alone."""
