@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from moto import mock_aws
 
 from tests.aws_resources import create_bucket, create_queue, create_tables
 from thumbline.adapters.aws.acceptance import DynamoDBAcceptance
+from thumbline.adapters.aws.items import to_item
 from thumbline.adapters.aws.jobs import DynamoDBJobs
 from thumbline.adapters.aws.objects import S3Objects
 from thumbline.adapters.aws.queue import SQSQueue
@@ -20,6 +22,7 @@ from thumbline.adapters.memory.jobs import MemoryTables
 from thumbline.adapters.memory.objects import MemoryObjects
 from thumbline.adapters.memory.queue import MemoryQueue
 from thumbline.bootstrap import clients
+from thumbline.domain.schema import JOBS_KEY
 from thumbline.ports.jobs import AcceptanceStore, ReconcilerJobs
 from thumbline.ports.objects import (
     OriginalReader,
@@ -47,11 +50,30 @@ class Backend:
     store: AcceptanceStore
     queue: Queue
     objects: Objects
+    name: str
+    put_row: Callable[[Mapping[str, Any]], None]
+    """Puts a job's row as it is, past every condition."""
+    wait: Callable[[int], None]
+    """Lets so many seconds of the queue's time pass."""
 
 
 def _twins() -> Backend:
     tables = MemoryTables()
-    return Backend(tables, tables, tables, MemoryQueue(ManualClock()), MemoryObjects())
+    clock = ManualClock()
+
+    def put_row(row: Mapping[str, Any]) -> None:
+        tables.rows[row[JOBS_KEY]] = dict(row)
+
+    return Backend(
+        jobs=tables,
+        snapshots=tables,
+        store=tables,
+        queue=MemoryQueue(clock),
+        objects=MemoryObjects(),
+        name="twins",
+        put_row=put_row,
+        wait=clock.advance,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +89,10 @@ def _adapters(moto_clients: tuple[Any, Any, Any], name: str) -> Backend:
     create_tables(dynamodb, f"jobs-{name}", f"idempotency-{name}")
     create_bucket(s3, f"bucket-{name}")
     jobs = DynamoDBJobs(dynamodb, f"jobs-{name}")
+
+    def put_row(row: Mapping[str, Any]) -> None:
+        dynamodb.put_item(TableName=f"jobs-{name}", Item=to_item(row))
+
     return Backend(
         jobs=jobs,
         snapshots=jobs,
@@ -75,6 +101,9 @@ def _adapters(moto_clients: tuple[Any, Any, Any], name: str) -> Backend:
         ),
         queue=SQSQueue(sqs, create_queue(sqs, f"queue-{name}")),
         objects=S3Objects(s3, f"bucket-{name}"),
+        name="moto",
+        put_row=put_row,
+        wait=time.sleep,
     )
 
 

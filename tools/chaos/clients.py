@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.presets import DEFAULT_PRESET
 from thumbline.service.accept_image import (
@@ -27,7 +30,18 @@ def start_clients(universe: Universe, jobs: int) -> None:
     """Together they submit `jobs` pictures in the first half of the faulty time."""
     for client in range(_CLIENTS):
         share = jobs // _CLIENTS + (client < jobs % _CLIENTS)
-        universe.scheduler.spawn(_Client(universe, client, share).run)
+        spawn_client(universe, _Client(universe, client, share).run)
+
+
+def spawn_client(universe: Universe, action: Callable[[], None], after_ms: int = 0) -> None:
+    """The world is not at rest before it has ended."""
+
+    def run() -> None:
+        action()
+        universe.busy_clients -= 1
+
+    universe.busy_clients += 1
+    universe.scheduler.spawn(run, after_ms=after_ms)
 
 
 class _Client:
@@ -49,7 +63,7 @@ class _Client:
                 presets=(DEFAULT_PRESET,),
             )
             if universe.chance.random() < _DOUBLE:
-                universe.scheduler.spawn(lambda again=submission: self._submit(again))  # type: ignore[misc]
+                spawn_client(universe, partial(self._submit, submission))
             self._submit(submission)
 
     def _submit(self, submission: Submission) -> None:
@@ -73,7 +87,7 @@ class _Client:
             self._reuse_key(submission)
         if universe.chance.random() < _DELETING:
             delay_ms = round(universe.chance.expovariate(1 / 60_000))
-            universe.scheduler.spawn(lambda: self._delete(accepted.job_id), after_ms=delay_ms)
+            spawn_client(universe, partial(self._delete, accepted.job_id), delay_ms)
 
     def _post(self, submission: Submission) -> Accepted:
         actor = self._universe.scheduler.current

@@ -196,8 +196,10 @@ class Ledger:
         )
         return pending or bool(self._relay_failures.messages)
 
-    def check_at_rest(self) -> None:
+    def check_at_rest(self, submissions: int) -> None:
         """After the last open job has ended and the outbox is empty."""
+        if len(self.status) != submissions:
+            self.violate("I15", f"{submissions} submissions became {len(self.status)} jobs")
         rows = self._tables.rows
         self.deleted_by_clients = len(self.deleted)
         for stored in self._dead_letters.messages.values():

@@ -56,7 +56,7 @@ def run_seed(seed: int, jobs: int) -> Run:
     start_services(universe)
     start_clients(universe, jobs)
     start_troublemakers(universe)
-    universe.scheduler.spawn(lambda: _direct(universe))
+    universe.scheduler.spawn(lambda: _direct(universe, jobs))
     universe.scheduler.run()
     ledger = universe.ledger
     outcomes = Counter(ledger.status.values())
@@ -83,13 +83,13 @@ def run_seed(seed: int, jobs: int) -> Run:
     )
 
 
-def _direct(universe: Universe) -> None:
+def _direct(universe: Universe, jobs: int) -> None:
     """Ends the faults, waits for rest, and looks; then lets a day and the retention pass."""
     universe.scheduler.sleep(FAULTY_MS)
     universe.calm_down()
     while not _is_at_rest(universe) and universe.scheduler.now < universe.calm_at + SETTLING_MS:
         universe.scheduler.sleep(_LOOK_MS)
-    universe.ledger.check_at_rest()
+    universe.ledger.check_at_rest(jobs)
     if not universe.ledger.stuck():
         _check_that_nothing_is_left(universe)
     universe.scheduler.stop()
@@ -98,11 +98,11 @@ def _direct(universe: Universe) -> None:
 def _is_at_rest(universe: Universe) -> bool:
     """No job is open, nothing is owed, and the queues that drain by themselves are empty."""
     return (
-        not universe.ledger.stuck()
+        not universe.busy_clients
+        and not universe.ledger.stuck()
         and not any(mapping.pending for mapping in universe.mappings)
         and not universe.work_queue.messages
         and not universe.relay_failures.messages
-        and len(universe.ledger.status) > 0
     )
 
 

@@ -101,6 +101,8 @@ class Universe:
         self.server_clock = ServerClock(self.scheduler)
         self.clock = ProcessClock(self.scheduler)
         self.ids = SeededIds(seed)
+        self.busy_clients = 0
+        """Actors that have not yet sent, or not yet had, all their answers."""
         self.ledger = Ledger(self.scheduler, TIMINGS)
         index = MemoryDueIndex(self.server_clock.now, lambda: self.chance.randint(0, 3_000))
         self.tables = RetryingTables(self.weather, index=index, on_change=self._on_row)
