@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from thumbline.domain.transition import owned_by
 from thumbline.domain.transitions import attempt
 from thumbline.service import process_delivery, relay_outbox, worker
 from thumbline.service.worker import Outcome
@@ -72,7 +73,7 @@ def test_an_ack_before_the_work_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_claim_that_takes_a_live_lease_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempt, "has_dead_lease", lambda _moment: attempt.owned_by(0)[0])
+    monkeypatch.setattr(attempt, "has_dead_lease", lambda _moment: owned_by(0)[0])
     violations = run_seed(0, JOBS).violations
     assert any(violation.startswith("I7") for violation in violations)
 
