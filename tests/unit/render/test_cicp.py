@@ -116,6 +116,7 @@ def test_a_png_s_code_points_count_in_high_range_only() -> None:
     rows = (b"\0" + b"\x94\x94\x94" * 8) * 8
     high = png(8, 8, rows, before=[png_chunk(b"cICP", bytes((9, 16, 0, 1)))])
     assert render(high, [preset()], LIMITS).notes == (TONE_MAPPED,)
-    standard = png(8, 8, rows, before=[png_chunk(b"cICP", bytes((12, 13, 0, 1)))])
-    assert render(standard, [preset()], LIMITS).dominant_colour == "#949494"
+    vivid = (b"\0" + b"\x33\x66\x99" * 8) * 8
+    standard = png(8, 8, vivid, before=[png_chunk(b"cICP", bytes((12, 13, 0, 1)))])
+    assert render(standard, [preset()], LIMITS).dominant_colour == "#336699"
     assert render(encoded(quadrants(8, 8), "PNG"), [preset()], LIMITS).notes == ()

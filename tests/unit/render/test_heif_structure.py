@@ -121,6 +121,9 @@ def test_a_clean_aperture_without_sense_is_ignored(clap: bytes) -> None:
 def test_of_a_sequence_the_still_picture_is_shown_and_its_frames_are_counted() -> None:
     data = image_file("avif-anim.avif")
     assert inspect_avif(data).frames == 5
+    # The decoder would play the tracks of a file whose major brand is that of sequences.
+    assert data[8:12] == b"avis"
+    assert inspect_avif(data).essence[8:12] == b"avif"
     assert render(data, [preset()], replace(LIMITS, max_frames=5)).width == 150
     with pytest.raises(PermanentError, match="5 frames") as refusal:
         render(data, [preset()], replace(LIMITS, max_frames=4))

@@ -45,7 +45,7 @@ def test_a_picture_above_the_reference_s_limit_is_refused() -> None:
 def test_the_dominant_colour_is_that_of_the_largest_group_of_visible_pixels() -> None:
     picture = Image.new("RGBA", (10, 10), (10, 200, 30, 255))
     picture.paste((250, 10, 10, 255), (0, 0, 10, 4))
-    picture.paste((0, 0, 255, 0), (0, 0, 10, 2))
+    picture.paste((0, 0, 255, 0), (0, 0, 7, 10))
     assert dominant_colour(picture) == "#0ac81e"
     assert dominant_colour(Image.new("RGBA", (2, 2), (1, 2, 3, 0))) == "#010203"
     assert dominant_colour(Image.new("L", (2, 2), 77)) == "#4d4d4d"

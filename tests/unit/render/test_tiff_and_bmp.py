@@ -46,7 +46,7 @@ def _tiff(order: str, tags: dict[int, tuple[int, ...]], strip: bytes) -> bytes:
 
 
 def _grey16(order: str, photometric: int = 1) -> bytes:
-    samples = [level * 65535 // 15 for level in range(16)]
+    samples = [level << 12 | (15 - level) << 4 for level in range(16)]
     tags: dict[int, tuple[int, ...]] = {
         256: (16,),
         257: (1,),
@@ -62,7 +62,7 @@ def _grey16(order: str, photometric: int = 1) -> bytes:
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_sixteen_bit_grey_is_scaled_in_either_byte_order(order: str) -> None:
     grey = np.asarray(_rendered(_grey16(order)).convert("L"))[0]
-    assert np.abs(grey.astype(int) - np.arange(16) * 17).max() <= 1
+    assert np.abs(grey.astype(int) - np.arange(16) * 16).max() <= 1
 
 
 @pytest.mark.parametrize(
