@@ -25,8 +25,7 @@ class CursorError(ThumblineError):
 
 def seal(job_id: str, *, owner: str, status: Status | None, secret: bytes) -> str:
     """A cursor after this job."""
-    mark = _mark(job_id, owner, status, secret)
-    return base64.urlsafe_b64encode(mark + job_id.encode()).decode().rstrip("=")
+    return _text(_mark(job_id, owner, status, secret) + job_id.encode())
 
 
 def unseal(cursor: str, *, owner: str, status: Status | None, secret: bytes) -> str:
@@ -45,9 +44,14 @@ def _opened(cursor: str) -> tuple[str, bytes]:
         job_id = data[_SEAL_BYTES:].decode("ascii")
     except (binascii.Error, ValueError) as error:
         raise CursorError("malformed") from error
-    if not is_job_id(job_id):
+    # Base 64 has several spellings of the same bytes, and only one of them was given out.
+    if not is_job_id(job_id) or _text(data) != cursor:
         raise CursorError("malformed")
     return job_id, data[:_SEAL_BYTES]
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def _mark(job_id: str, owner: str, status: Status | None, secret: bytes) -> bytes:
