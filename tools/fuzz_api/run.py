@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,17 +65,19 @@ def run_schemathesis(url: str, seed: int) -> Run:
         *("--max-examples", str(EXAMPLES_PER_OPERATION), "--seed", str(seed), "--no-color"),
         *("--mode", "all", "--generation-database", "none", "--suppress-health-check", "all"),
     ]
-    done = subprocess.run(
-        command,
-        cwd=_FOLDER,
-        env=clean_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    # Its notes about earlier runs would steer the next ones.
+    with tempfile.TemporaryDirectory(prefix="thumbline-fuzz-") as folder:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=clean_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
     counted = _GENERATED.search(done.stdout)
     cases = int(counted[1]) if counted else 0
     # A run that sent nothing has shown nothing.
