@@ -26,7 +26,7 @@ export PYTHON
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPATH := $(CURDIR):$(CURDIR)/layers/core/python
 
-.PHONY: help setup demo local local-url test check lint types imports soak corpus fuzz-images quality modelcheck chaos mutants synth deploy destroy smoke cost golden lock clean
+.PHONY: help setup demo local local-url test check lint types imports soak chaos-local corpus fuzz-images quality modelcheck chaos mutants synth deploy destroy smoke cost golden lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -67,6 +67,10 @@ chaos: setup ## simulate the use cases under every fault (SEEDS=40 JOBS=200 SEED
 
 mutants: setup ## put bugs into the protocol, one at a time; a named test must find each
 	@exec $(PY) -m tools.mutants
+
+# Its own number of jobs where the caller gave none.
+chaos-local: setup ## kill the local stack's processes while pictures flow (JOBS=300 CLIENTS=8 SEED=number)
+	@exec $(PY) -m tools.chaos_local --jobs "$(if $(filter file,$(origin JOBS)),300,$(JOBS))" --clients "$(CLIENTS)" $(if $(SEED),--seed "$(SEED)")
 
 modelcheck: setup ## search the job protocol's states for violations (some minutes)
 	@exec $(PY) -m tools.modelcheck

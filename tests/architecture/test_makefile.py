@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = {
     "help", "setup", "demo", "local", "local-url", "test", "check", "lint", "types", "imports",
-    "soak", "modelcheck", "chaos", "mutants", "corpus", "fuzz-images", "quality", "synth", "deploy",
+    "soak", "chaos-local", "modelcheck", "chaos", "mutants", "corpus", "fuzz-images", "quality", "synth", "deploy",
     "destroy", "smoke", "cost",
     "golden", "lock", "clean",
 }  # fmt: skip
@@ -84,6 +84,11 @@ def test_help_and_clean_need_no_set_up(project: Path) -> None:
         (["chaos", "SEEDS=1", "JOBS=9", "SEED0=7"], "<-m><tools.chaos><--seeds><1><--jobs><9><--seed0><7>"),
         (["mutants"], "<-m><tools.mutants>"),
         (["soak", "KILL=0"], "<-m><tools.soak><--jobs><200><--clients><8>"),
+        (["chaos-local"], "<-m><tools.chaos_local><--jobs><300><--clients><8>"),
+        (
+            ["chaos-local", "JOBS=40", "SEED=7"],
+            "<-m><tools.chaos_local><--jobs><40><--clients><8><--seed><7>",
+        ),
         (["synth"], "<synth><--quiet><--context><stage=dev>"),
         (["synth", "STAGE=prod"], "<synth><--quiet><--context><stage=prod>"),
         (["deploy", "STAGE=$(touch gone)"], "<-m><tools.deploy><up><$(touch gone)>"),

@@ -32,7 +32,7 @@ def test_the_running_stack_is_found_and_a_second_one_refused(stack: Stack, paths
 def test_killing_a_worker_loses_no_job(api: ImageApi, stack: Stack) -> None:
     soak = Soak(api, print, clients=CLIENTS // 4, patience_seconds=2 * PATIENCE_SECONDS)
     function_name = stack.state.outputs["ThumbnailWorkerFunctionName"]
-    with Assassin(function_name, Path(stack.state.run), jobs=20, seed=1) as assassin:
+    with Assassin(function_name, Path(stack.state.run), budget=1, seed=1) as assassin:
         outcome = soak.run(photos(SAMPLE, 20, seed=1))
 
     outcome.kills = assassin.kills

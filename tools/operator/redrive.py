@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thumbline.domain.errors import DependencyUnavailableError, FailureCode
@@ -36,7 +36,6 @@ def redrive(
     *,
     dry_run: bool,
     per_second: float,
-    sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Raises OperatorError where a job was not redriven, and NotConfirmedError."""
     if wanted.job_ids:
@@ -50,7 +49,7 @@ def redrive(
         _complain_of_missing(job_ids, chosen, stage)
         return
     console.confirm(f"Redrive {_count(job_ids)} of {stage.label} as {stage.operator}")
-    outcomes = _redrive_all(job_ids, stage, per_second, sleep)
+    outcomes = _redrive_all(job_ids, stage, per_second)
     redriven = {job_id for job_id, outcome in outcomes.items() if outcome == Redriven.REDRIVEN}
     removed = 0
     if redriven:
@@ -80,9 +79,7 @@ def _by_rule(wanted: Wanted, stage: Stage) -> list[Job]:
     return sorted(found, key=lambda job: job.finished_at or 0)
 
 
-def _redrive_all(
-    job_ids: Sequence[str], stage: Stage, per_second: float, sleep: Callable[[float], None]
-) -> dict[str, str]:
+def _redrive_all(job_ids: Sequence[str], stage: Stage, per_second: float) -> dict[str, str]:
     reconciler = stage.reconciler
     redriver = Redriver(
         jobs=reconciler.jobs,
@@ -95,7 +92,7 @@ def _redrive_all(
     outcomes: dict[str, str] = {}
     for job_id in job_ids:
         if outcomes:
-            sleep(1 / per_second)
+            time.sleep(1 / per_second)
         try:
             outcomes[job_id] = redrive_job(job_id, redriver).value
         except DependencyUnavailableError:

@@ -30,7 +30,7 @@ from tools.deploy.account import caller_account, stack_name, stack_outputs
 from tools.deploy.errors import DeployError
 from tools.local.environment import ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY
 from tools.local.errors import LocalStackError
-from tools.local.state import ready_state
+from tools.local.state import StackState, ready_state
 from tools.operator.errors import OperatorError
 
 RECONCILER_OUTPUT = "JobReconcilerFunctionName"
@@ -66,7 +66,7 @@ def open_deployed(name: str, session: boto3.Session | None = None) -> Stage:
     where = f"account {account.number}, {account.region}"
     if outputs is None:
         raise OperatorError(f"There is no stack {stack_name(name)} in {where}.")
-    return _join(_Clients(session), outputs, f"{stack_name(name)} ({where})", account.caller)
+    return _join(Clients(session), outputs, f"{stack_name(name)} ({where})", account.caller)
 
 
 def open_local(state_file: Path) -> Stage:
@@ -75,16 +75,25 @@ def open_local(state_file: Path) -> Stage:
         state = ready_state(state_file)
     except LocalStackError as error:
         raise OperatorError(str(error)) from error
-    session = boto3.Session(ACCESS_KEY_ID, SECRET_ACCESS_KEY, region_name=REGION)
+    return local_stage(state)
+
+
+def local_stage(state: StackState) -> Stage:
+    """Raises OperatorError where the emulator does not answer."""
     return _join(
-        _Clients(session, state.emulator_url),
+        local_clients(state),
         state.outputs,
         f"the local stack ({state.url})",
         f"local:{_system_user()}",
     )
 
 
-class _Clients:
+def local_clients(state: StackState) -> Clients:
+    session = boto3.Session(ACCESS_KEY_ID, SECRET_ACCESS_KEY, region_name=REGION)
+    return Clients(session, state.emulator_url)
+
+
+class Clients:
     """Makes clients for a deployed stage, or for an emulator that no proxy may stand before."""
 
     def __init__(self, session: boto3.Session, endpoint_url: str | None = None) -> None:
@@ -98,7 +107,7 @@ class _Clients:
         return self._session.client(service, endpoint_url=self._endpoint_url, config=self._config)
 
 
-def _join(made_by: _Clients, outputs: Any, label: str, operator: str) -> Stage:
+def _join(made_by: Clients, outputs: Any, label: str, operator: str) -> Stage:
     settings = _settings(made_by, outputs, label)
     dynamodb, sqs = made_by.make("dynamodb"), made_by.make("sqs")
     jobs = DynamoDBJobs(dynamodb, settings.jobs_table)
@@ -128,7 +137,7 @@ def _join(made_by: _Clients, outputs: Any, label: str, operator: str) -> Stage:
     )
 
 
-def _settings(made_by: _Clients, outputs: Any, label: str) -> ReconcilerSettings:
+def _settings(made_by: Clients, outputs: Any, label: str) -> ReconcilerSettings:
     """The deployed function's: its names and numbers are those by which the stage runs, whatever is here."""
     try:
         function = made_by.make("lambda").get_function_configuration(FunctionName=outputs[RECONCILER_OUTPUT])

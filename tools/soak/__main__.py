@@ -13,7 +13,7 @@ from tools.local.errors import LocalStackError
 from tools.local.interrupt import StopRequestedError, stop_on_signals
 from tools.local.progress import to_terminal
 from tools.local.stack import Stack, running_stack
-from tools.soak.assassin import Assassin
+from tools.soak.assassin import Assassin, kills_among
 from tools.soak.photos import photos
 from tools.soak.run import Outcome, Soak
 
@@ -67,7 +67,8 @@ def _soak(stack: Stack, options: argparse.Namespace) -> Outcome:
         if not options.kill:
             return soak.run(pictures)
         function_name = stack.state.outputs[WORKER_OUTPUT]
-        with Assassin(function_name, Path(stack.state.run), jobs=options.jobs, seed=seed) as assassin:
+        budget = kills_among(options.jobs)
+        with Assassin(function_name, Path(stack.state.run), budget=budget, seed=seed) as assassin:
             outcome = soak.run(pictures)
         outcome.kills = assassin.kills
         return outcome

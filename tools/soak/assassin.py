@@ -1,10 +1,11 @@
-"""Kills worker processes of the thumbnail function at random moments, as a system out of memory would."""
+"""Kills processes of a function at random moments, as a system out of memory would."""
 
 from __future__ import annotations
 
 import os
 import random
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,6 +15,11 @@ from tools.local.processes import ProcessIdentity, kill, python_processes_under
 _SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 3.0
 _JOBS_PER_KILL = 20
 """Whoever is killed at every cold start never gets to work: a storm without end would prove only that."""
+
+
+def kills_among(jobs: int) -> int:
+    """How many kills a run of so many jobs stands."""
+    return max(1, jobs // _JOBS_PER_KILL)
 
 
 def workers_of(function_name: str, run: Path) -> list[ProcessIdentity]:
@@ -29,13 +35,23 @@ def workers_of(function_name: str, run: Path) -> list[ProcessIdentity]:
 class Assassin:
     """A thread that kills one worker after each random pause, until its budget is spent or its block ends.
 
-    Pauses and the choice among victims follow the seed; which job a victim held does not.
+    Pauses and the choice among victims follow the seed; which job a victim held does not. No one is killed
+    while it is not `ripe`.
     """
 
-    def __init__(self, function_name: str, run: Path, *, jobs: int, seed: int) -> None:
+    def __init__(
+        self,
+        function_name: str,
+        run: Path,
+        *,
+        budget: int,
+        seed: int,
+        ripe: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._function_name = function_name
         self._run = run
-        self._budget = max(1, jobs // _JOBS_PER_KILL)
+        self._budget = budget
+        self._ripe = ripe
         self._chance = random.Random(seed)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._prowl, name="assassin", daemon=True)
@@ -54,7 +70,7 @@ class Assassin:
     def _prowl(self) -> None:
         while self.kills < self._budget and not self._done.wait(self._pause_seconds()):
             victims = sorted(workers_of(self._function_name, self._run), key=lambda process: process.pid)
-            if victims and kill(self._chance.choice(victims)):
+            if victims and self._ripe() and kill(self._chance.choice(victims)):
                 self.kills += 1
 
     def _pause_seconds(self) -> float:

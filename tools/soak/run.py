@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import threading
 import time
-import uuid
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from PIL import Image
-
-from tools.client import ImageApi, JobPendingError, JobRefusedError, NoAnswerError, follow
-from tools.soak.delivery import RefusedError, deliver
+from tools.client import ImageApi, JobPendingError, JobRefusedError, NoAnswerError
+from tools.soak.crowd import Crowd
 from tools.soak.photos import Photo
-
-_POLL_SECONDS = 1.0
-_SIZE_TOLERANCE_PIXELS = 1
-"""Renderers round the shorter edge in their own ways."""
-
-
-class BadThumbnailError(Exception):
-    """A job SUCCEEDED, but what its link serves is not the thumbnail that it owes."""
-
-
-class StoppedError(Exception):
-    """The run was given up; what its clients were waiting for no longer matters."""
+from tools.soak.thumbnails import BadThumbnailError, check_thumbnail
 
 
 @dataclass(slots=True)
@@ -64,57 +47,30 @@ class Soak:
         self._say = say
         self._clients = clients
         self._patience_seconds = patience_seconds
-        self._stopped = threading.Event()
 
     def run(self, photos: Iterable[Photo]) -> Outcome:
         """Raises nothing for a lost job: it is counted, and explained in a line of its own."""
-        with ThreadPoolExecutor(self._clients, thread_name_prefix="client") as clients:
-            try:
-                return self._run(photos, clients)
-            except BaseException:
-                self._stopped.set()
-                clients.shutdown(cancel_futures=True)
-                raise
+        with Crowd(self._api, clients=self._clients, patience_seconds=self._patience_seconds) as crowd:
+            return self._run(photos, crowd)
 
-    def _run(self, photos: Iterable[Photo], clients: ThreadPoolExecutor) -> Outcome:
+    def _run(self, photos: Iterable[Photo], crowd: Crowd) -> Outcome:
         outcome = Outcome()
         began = time.monotonic()
-        deliveries = {clients.submit(self._deliver, photo): photo for photo in photos}
-        accepted: dict[str, Photo] = {}
-        for delivery in as_completed(deliveries):
-            try:
-                accepted[delivery.result()] = deliveries[delivery]
-            except RefusedError as error:
-                outcome.refused += 1
-                self._say(f"  refused: {error}")
-        outcome.accepted = len(accepted)
+        delivered = crowd.deliver(photos, lambda photo: photo)
+        for refusal in delivered.refusals:
+            outcome.refused += 1
+            self._say(f"  refused: {refusal}")
+        outcome.accepted = len(delivered.accepted)
         self._say(f"  {outcome.accepted} accepted after {time.monotonic() - began:.1f} s")
-        for ending in as_completed([clients.submit(self._end, *job) for job in accepted.items()]):
-            self._count(ending.result(), outcome)
+        for ending in crowd.each(lambda url, photo: self._end(crowd, url, photo), delivered.accepted):
+            self._count(ending, outcome)
         self._say(f"  all looked at after {time.monotonic() - began:.1f} s")
         return outcome
 
-    def _deliver(self, photo: Photo) -> str:
-        answer = deliver(
-            self._api,
-            photo.content,
-            key=f"soak-{uuid.uuid4()}",
-            content_type=photo.content_type,
-            patience_seconds=self._patience_seconds,
-            sleep=self._sleep,
-        )
-        return answer.location
-
-    def _end(self, url: str, photo: Photo) -> str:
+    def _end(self, crowd: Crowd, url: str, photo: Photo) -> str:
         """SUCCEEDED with a right thumbnail, FAILED, or the sentence that says why the job counts as lost."""
         try:
-            job = follow(
-                self._api,
-                url,
-                patience_seconds=self._patience_seconds,
-                interval_seconds=_POLL_SECONDS,
-                sleep=self._sleep,
-            )
+            job = crowd.follow(url)
             if job.status == "SUCCEEDED":
                 check_thumbnail(self._api, job.result_url, photo.thumbnail_size)
             else:
@@ -123,10 +79,6 @@ class Soak:
             return str(error)
         return job.status
 
-    def _sleep(self, seconds: float) -> None:
-        if self._stopped.wait(seconds):
-            raise StoppedError
-
     def _count(self, ending: str, outcome: Outcome) -> None:
         if ending == "SUCCEEDED":
             outcome.succeeded += 1
@@ -134,18 +86,3 @@ class Soak:
             outcome.failed += 1
         else:
             self._say(f"  lost: {ending}")
-
-
-def check_thumbnail(api: ImageApi, url: str, expected: tuple[int, int]) -> None:
-    """Raises BadThumbnailError unless the link serves a whole picture of the expected size in pixels."""
-    answer = api.fetch(url)
-    if answer.status != 200:
-        raise BadThumbnailError(f"the thumbnail's link answered {answer.problem or answer.status}")
-    try:
-        with Image.open(io.BytesIO(answer.body)) as thumbnail:
-            thumbnail.load()
-            size = thumbnail.size
-    except OSError as error:
-        raise BadThumbnailError(f"the thumbnail does not decode: {error}") from error
-    if any(abs(is_ - should) > _SIZE_TOLERANCE_PIXELS for is_, should in zip(size, expected, strict=True)):
-        raise BadThumbnailError(f"the thumbnail is {size[0]}x{size[1]}, not {expected[0]}x{expected[1]}")

@@ -18,7 +18,8 @@ from tools.local.processes import identify_child
 from tools.soak.assassin import Assassin, workers_of
 from tools.soak.delivery import RefusedError, deliver
 from tools.soak.photos import Photo, photos, thumbnail_size
-from tools.soak.run import BadThumbnailError, Outcome, Soak, check_thumbnail
+from tools.soak.run import Outcome, Soak
+from tools.soak.thumbnails import BadThumbnailError, check_thumbnail
 
 
 def delivered(api: ScriptedApi, clock: FakeClock) -> Answer:
@@ -147,7 +148,7 @@ def test_only_workers_of_the_named_function_are_killed(tmp_path: Path) -> None:
     victim, bystander = worker(tmp_path, "Thumbnail-1"), worker(tmp_path, "Ingest-1")
     try:
         assert [process.pid for process in workers_of("Thumbnail-1", tmp_path)] == [victim.pid]
-        with Assassin("Thumbnail-1", tmp_path, jobs=1, seed=1) as assassin:
+        with Assassin("Thumbnail-1", tmp_path, budget=1, seed=1) as assassin:
             deadline = time.monotonic() + 60
             while assassin.kills == 0 and time.monotonic() < deadline:
                 time.sleep(0.02)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.deploy.fakes import FakeSession, refusal
+from tests.unit.deploy.fakes import FakeClient, FakeSession, refusal
 from tests.unit.operator.command import Terminal, exhausted
 from tests.world import TIMINGS, World
 from thumbline.domain.errors import DependencyUnavailableError
@@ -35,8 +35,8 @@ SETTINGS = ReconcilerSettings(
 class Session(FakeSession):
     """Answers for every service; the clients' options do not matter."""
 
-    def client(self, service: str, **_options: Any) -> Any:
-        return super().client(service)
+    def client(self, _service: str, **_options: Any) -> FakeClient:
+        return super().client(_service)
 
 
 def deployed(variables: dict[str, str], **answers: Any) -> Session:

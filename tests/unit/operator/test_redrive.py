@@ -11,7 +11,6 @@ from thumbline.domain.errors import FailureCode
 from thumbline.domain.job import Status
 from thumbline.domain.keys import job_id as make_job_id
 from thumbline.domain.messages import OutgoingMessage
-from tools.operator import redrive as module
 from tools.operator.errors import NotConfirmedError, OperatorError
 
 UNKNOWN = make_job_id(0, 1)
@@ -25,7 +24,7 @@ def world() -> World:
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     paused: list[float] = []
-    monkeypatch.setitem(module.redrive.__kwdefaults__, "sleep", paused.append)
+    monkeypatch.setattr("tools.operator.redrive.time.sleep", paused.append)
     return paused
 
 
