@@ -206,7 +206,8 @@ class Ledger:
             attributes = {name: str(value) for name, value in stored.message.attributes.items()}
             self.on_copy(DeadLetter.read(stored.message.body, attributes))
         for job_id, generation in self.exhausted - self.copied:
-            if job_id not in self.deleted:
+            # A redrive by id goes on without the copy; what the older generation owed is owed no more.
+            if job_id not in self.deleted and rows[job_id]["generation"] == generation:
                 self.violate("I9", f"exhausted {job_id}, generation {generation}, has no copy")
         for job_id in self.answered:
             if job_id not in rows and job_id not in self.deleted:
