@@ -16,6 +16,7 @@ from tools.operator.jobs import explain, list_jobs, show_job
 from tools.operator.reconcile import preview
 from tools.operator.redrive import Wanted, redrive
 from tools.operator.stage import Stage, open_deployed, open_local
+from tools.operator.tokens import create_token, list_tokens, revoke
 
 NOT_DONE, NOT_CONFIRMED, INTERRUPTED = 1, 3, 130
 
@@ -76,6 +77,12 @@ def run(options: argparse.Namespace, stage: Stage, console: Console) -> None:
                 dry_run=options.dry_run,
                 per_second=options.pace,
             )
+        case "tokens", "create":
+            create_token(options.owner, stage, console)
+        case "tokens", "list":
+            list_tokens(stage, console)
+        case "tokens", "revoke":
+            revoke(options.token_id, stage, console)
         case "reconcile", _:
             preview(stage, console)
 

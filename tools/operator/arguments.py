@@ -29,6 +29,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     _add_jobs(commands)
     _add_dead_letters(commands)
     _add_redrive(commands)
+    _add_tokens(commands)
     reconcile = _add(commands, "reconcile", "what a pass of the reconciler would do now")
     reconcile.add_argument(
         "--dry-run", action="store_true", required=True, help="the pass itself runs by itself, each minute"
@@ -80,6 +81,16 @@ def _add_redrive(commands: Any) -> None:
         "--pace", type=per_second, default=DEFAULT_PER_SECOND, metavar="N/s", help="(%(default)g/s)"
     )
     redrive.add_argument("--dry-run", action="store_true", help="name the jobs and change nothing")
+
+
+def _add_tokens(commands: Any) -> None:
+    tokens = commands.add_parser("tokens", help="bearer tokens of clients").add_subparsers(
+        dest="action", required=True, metavar="ACTION"
+    )
+    _add(tokens, "create", "make a token; it is shown once").add_argument("owner", help="whose it is")
+    _add(tokens, "list", "the tokens, without their secrets")
+    ending = _add(tokens, "revoke", "end a token; the gateway forgets it within minutes", changes=True)
+    ending.add_argument("token_id", metavar="ID")
 
 
 def _check_redrive(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from thumbline.adapters.aws.access import DynamoDBAccess
 from thumbline.adapters.aws.dead_letters import SQSDeadLetters
 from thumbline.adapters.aws.jobs import DynamoDBJobs
 from thumbline.adapters.aws.objects import S3Objects
@@ -21,6 +22,7 @@ from thumbline.adapters.aws.status_index import DynamoDBStatusIndex
 from thumbline.adapters.system import RandomIds, SystemClock
 from thumbline.bootstrap import clients
 from thumbline.domain.errors import SettingsError
+from thumbline.ports.access import TokenStore
 from thumbline.ports.queue import Backlog
 from thumbline.ports.status_index import StatusIndex
 from thumbline.service.browse_dead_letters import DeadLetterQueue
@@ -35,6 +37,7 @@ from tools.operator.errors import OperatorError
 
 RECONCILER_OUTPUT = "JobReconcilerFunctionName"
 DEAD_LETTERS_OUTPUT = "DeadLetterQueueUrl"
+ACCESS_OUTPUT = "AccessTableName"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,7 @@ class Stage:
     dead_letters: DeadLetterQueue
     undelivered: Backlog
     relay_failures: Backlog
+    tokens: TokenStore
 
 
 def open_deployed(name: str, session: boto3.Session | None = None) -> Stage:
@@ -134,6 +138,7 @@ def _join(made_by: Clients, outputs: Any, label: str, operator: str) -> Stage:
         dead_letters=SQSDeadLetters(sqs, outputs[DEAD_LETTERS_OUTPUT]),
         undelivered=undelivered,
         relay_failures=relay_failures,
+        tokens=DynamoDBAccess(dynamodb, outputs[ACCESS_OUTPUT]),
     )
 
 

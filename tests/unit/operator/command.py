@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.world import TIMINGS, World
+from thumbline.adapters.memory.access import MemoryAccess
 from thumbline.adapters.memory.status_index import MemoryStatusIndex
 from thumbline.domain.errors import FailureCode, PermanentError, TransientError
 from thumbline.domain.job import Job
@@ -26,6 +27,7 @@ class Terminal:
     world: World
     reply: str | None = None
     questions: list[str] = field(default_factory=list)
+    tokens: MemoryAccess = field(default_factory=MemoryAccess)
 
     @property
     def stage(self) -> Stage:
@@ -37,6 +39,7 @@ class Terminal:
             dead_letters=self.world.dead_letters,
             undelivered=self.world.undelivered,
             relay_failures=self.world.relay_failures,
+            tokens=self.tokens,
         )
 
     def type(self, *words: str) -> str:

@@ -40,7 +40,11 @@ class Session(FakeSession):
 
 
 def deployed(variables: dict[str, str], **answers: Any) -> Session:
-    outputs = {"JobReconcilerFunctionName": "reconciler", "DeadLetterQueueUrl": "https://sqs/dead"}
+    outputs = {
+        "JobReconcilerFunctionName": "reconciler",
+        "DeadLetterQueueUrl": "https://sqs/dead",
+        "AccessTableName": "access",
+    }
     return Session(
         {
             "describe_stacks": {
