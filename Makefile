@@ -7,11 +7,14 @@ SEEDS ?= 40
 JOBS ?= 200
 SEED0 ?= 0
 COUNT ?= 5000
+CASES ?= 2000
 OUT ?= out/corpus
+
+AUDITED := requirements.txt layers/runtime/requirements.txt layers/imaging/requirements.txt
 
 PY := .venv/bin/python
 CDK := node_modules/.bin/cdk
-MADE := .venv .venv-emulator node_modules .setup.lock .local cdk.out out layers/*/build \
+MADE := .venv .venv-api .venv-emulator node_modules .setup.lock .local cdk.out out layers/*/build \
 	.hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 # `value` keeps what the caller typed as it is: make would expand a dollar sign in a file's name.
@@ -26,13 +29,13 @@ export PYTHON
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPATH := $(CURDIR):$(CURDIR)/layers/core/python
 
-.PHONY: help setup demo local local-url test check lint types imports soak chaos-local corpus fuzz-images quality modelcheck chaos mutants synth deploy destroy smoke cost golden lock clean
+.PHONY: help setup demo local local-url test check lint types imports soak chaos-local corpus fuzz-images quality modelcheck chaos mutants synth deploy destroy smoke cost golden openapi fuzz-api audit lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
-setup: ## make .venv, .venv-emulator and node_modules from the locks (PYTHON=/path/to/python3)
+setup: ## make .venv, .venv-api, .venv-emulator and node_modules from the locks (PYTHON=/path/to/python3)
 	@tools/setup/start.sh
 
 demo: setup ## start the stack, send a sample photo, save its thumbnail (IMAGE="a.jpg b.png")
@@ -101,6 +104,15 @@ cost: setup ## what a million jobs and an idle month cost, from docs/prices.json
 
 golden: setup ## write the golden templates of tests/infra anew, for a reviewer to see what changed
 	@exec $(PY) -m tests.infra.golden
+
+openapi: setup ## write docs/openapi.json and docs/problems.md anew from the handler
+	@exec $(PY) -m tests.described
+
+fuzz-api: setup ## send requests, right and wrong, made up from docs/openapi.json (CASES=2000 SEED=number)
+	@exec $(PY) -m tools.fuzz_api --cases "$(CASES)" $(if $(SEED),--seed "$(SEED)")
+
+audit: setup ## look the locked packages up in the database of known vulnerabilities
+	@for lock in $(AUDITED); do .venv-api/bin/pip-audit --strict --disable-pip --require-hashes --requirement "$$lock" || exit 1; done
 
 lock: setup ## renew the locks from the requirements.in files and package.json
 	@$(PY) -m tools.setup.lock

@@ -15,7 +15,7 @@ TARGETS = {
     "help", "setup", "demo", "local", "local-url", "test", "check", "lint", "types", "imports",
     "soak", "chaos-local", "modelcheck", "chaos", "mutants", "corpus", "fuzz-images", "quality", "synth", "deploy",
     "destroy", "smoke", "cost",
-    "golden", "lock", "clean",
+    "golden", "openapi", "fuzz-api", "audit", "lock", "clean",
 }  # fmt: skip
 
 
@@ -27,6 +27,7 @@ def project(tmp_path: Path) -> Path:
         "tools/setup/start.sh",
         ".venv/bin/python",
         ".venv/bin/lint-imports",
+        ".venv-api/bin/pip-audit",
         "node_modules/.bin/cdk",
     ):
         file = tmp_path / program
@@ -98,6 +99,9 @@ def test_help_and_clean_need_no_set_up(project: Path) -> None:
         (["smoke"], "<-m><tools.smoke><>"),
         (["cost"], "<-m><tools.cost>"),
         (["golden"], "<-m><tests.infra.golden>"),
+        (["openapi"], "<-m><tests.described>"),
+        (["fuzz-api"], "<-m><tools.fuzz_api><--cases><2000>"),
+        (["fuzz-api", "CASES=5", "SEED=1"], "<-m><tools.fuzz_api><--cases><5><--seed><1>"),
         (["synth", "STAGE=$(touch gone)"], "<synth><--quiet><--context><stage=$(touch gone)>"),
     ],
     ids=lambda it: " ".join(it) if isinstance(it, list) else "",
