@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import math
 import struct
 import zlib
+from pathlib import Path
 
 from PIL import Image
 
@@ -31,6 +33,14 @@ def transparent_png() -> bytes:
     buffer = io.BytesIO()
     Image.new("RGBA", (500, 250), (*RED, 0)).save(buffer, "PNG")
     return buffer.getvalue()
+
+
+def large_png(target: Path, megabytes: int) -> None:
+    """The sample photo, enlarged to pixels of so many megabytes and stored without compression."""
+    with Image.open(SAMPLE) as photo:
+        scale = math.sqrt(megabytes * 1e6 / 3 / (photo.width * photo.height))
+        size = (round(photo.width * scale), round(photo.height * scale))
+        photo.convert("RGB").resize(size).save(target, "PNG", compress_level=0)
 
 
 def truncated_jpeg() -> bytes:
