@@ -7,6 +7,7 @@ import sys
 import time
 
 from tools.local.errors import LocalStackError
+from tools.local.front import DOCS_PATH, STAGE_PATH
 from tools.local.identity import chosen_identity
 from tools.local.interrupt import StopRequestedError, stop_on_signals
 from tools.local.paths import Paths
@@ -49,6 +50,7 @@ def _url() -> int:
 def _welcome(stack: Stack) -> str:
     return f"""
 API  {stack.url}
+docs {stack.url.removesuffix(STAGE_PATH)}{DOCS_PATH}
 
   # accept a picture: 202 with a Location
   curl -i --data-binary @samples/photo.jpg -H 'Content-Type: image/jpeg' \\

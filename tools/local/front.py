@@ -15,6 +15,7 @@ import uuid
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
 from multidict import CIMultiDict
@@ -30,6 +31,8 @@ from tools.local.gateway import (
 )
 
 STAGE_PATH = "/v1"
+DOCS_PATH = "/docs"
+"""Outside the stage, so that no deployment has to have it."""
 HANDLERS_AT_ONCE = 4
 """Each call in progress costs the emulator a process, seconds of CPU to start it and 70 MB. More than these
 wait here, where on AWS they would run: twenty cold starts at once keep two cores busy beyond the timeout."""
@@ -37,6 +40,7 @@ RETRY_AFTER_SECONDS = 2
 INTEGRATION_TIMEOUT_SECONDS = 29.0
 """API Gateway's limit for one integration; later answers are lost."""
 
+_DOCS_PAGE = Path(__file__).with_name("docs_page.html")
 _HOP_BY_HOP = frozenset(
     {
         "connection",
@@ -78,6 +82,7 @@ class Front:
     def application(self) -> web.Application:
         application = web.Application()
         application.cleanup_ctx.append(self._client)
+        application.router.add_get(DOCS_PATH, _docs_page)
         application.router.add_route("*", "/{path:.*}", self._handle)
         return application
 
@@ -139,6 +144,11 @@ class Front:
             headers=_end_to_end(upstream.headers, dropped=dropped),
             body=content,
         )
+
+
+async def _docs_page(_request: web.Request) -> web.FileResponse:
+    """The API's description, readable; the page asks the API for it."""
+    return web.FileResponse(_DOCS_PAGE)
 
 
 def _is_inside_stage(raw_path: str) -> bool:

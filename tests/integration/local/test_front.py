@@ -317,3 +317,13 @@ def test_no_more_handlers_than_the_machine_bears_are_called_at_once(rig: Rig) ->
 
     assert [answer.status for answer in answers] == [200] * len(answers)
     assert rig.upstream.most_at_once == HANDLERS_AT_ONCE
+
+
+def test_the_docs_page_needs_nothing_but_the_api(rig: Rig) -> None:
+    """No script, style or font of anybody else: it works without a network."""
+    page = rig.api.get(rig.api.base_url.replace("/v1", "/docs"))
+
+    assert (page.status, page.headers["Content-Type"]) == (200, "text/html")
+    assert "/v1/openapi.json" in page.text
+    assert "://" not in page.text
+    assert rig.upstream.seen == []
