@@ -123,3 +123,10 @@ def test_attributes_are_received(backend: Backend) -> None:
     backend.queue.send([OutgoingMessage("one", {"code": "bad_message", "generation": 2})])
     (delivery,) = backend.queue.receive(1)
     assert delivery.attributes == {"code": "bad_message", "generation": "2"}
+
+
+def test_a_timer_beyond_twelve_hours_is_reported_and_raises_nothing(backend: Backend) -> None:
+    """SQS refuses it; the heartbeat that asked must go on."""
+    backend.queue.send([OutgoingMessage("one")])
+    (delivery,) = backend.queue.receive(10)
+    assert list(backend.queue.change_visibility([VisibilityChange(delivery.receipt_handle, 43_201)])) == [0]

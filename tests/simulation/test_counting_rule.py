@@ -18,7 +18,16 @@ def test_bounces_and_lost_leases_are_metrics(outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize(
-    "healed", [Healed.REPUBLISHED, Healed.RESCUED, Healed.REQUEUED, Healed.EXHAUSTED, Healed.EXPIRED]
+    "healed",
+    [
+        Healed.REPUBLISHED,
+        Healed.RESCUED,
+        Healed.REQUEUED,
+        Healed.EXHAUSTED,
+        Healed.EXPIRED,
+        Healed.OWED_AGAIN,
+        Healed.UNPUBLISHED,
+    ],
 )
 def test_rescues_are_metrics(healed: Healed) -> None:
     assert healed in reconciler._METRICS.values()

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from botocore.exceptions import ClientError
+
 from thumbline.adapters.aws.failures import unavailable_when_failing
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.messages import OutgoingMessage
@@ -70,7 +72,8 @@ class SQSQueue:
                             for position in positions
                         ],
                     )
-            except DependencyUnavailableError:
+            except (DependencyUnavailableError, ClientError):
+                # A timer beyond SQS's 12 hours is refused as our mistake; a heartbeat must outlive that, too.
                 unchanged.extend(positions)
             else:
                 changed = {int(entry["Id"]) for entry in answer.get("Successful", [])}
