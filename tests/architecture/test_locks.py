@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOT_LOCK = "requirements.txt"
 LAYER_LOCKS = ("layers/runtime/requirements.txt", "layers/imaging/requirements.txt")
 EMULATOR_LOCK = "tools/local/requirements.txt"
-LOCKS = (ROOT_LOCK, *LAYER_LOCKS, EMULATOR_LOCK, "tools/fuzz_api/requirements.txt", "tools/setup/requirements.txt")
+TOOL_LOCKS = ("tools/fuzz_api/requirements.txt", "tools/setup/requirements.txt")
+LOCKS = (ROOT_LOCK, *LAYER_LOCKS, EMULATOR_LOCK, *TOOL_LOCKS)
 
 
 def entries(lock: str) -> dict[str, str]:

@@ -12,10 +12,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = {
-    "help", "setup", "demo", "local", "local-url", "test", "check", "lint", "types", "imports",
-    "soak", "chaos-local", "modelcheck", "chaos", "mutants", "corpus", "fuzz-images", "quality", "synth", "deploy",
-    "destroy", "smoke", "cost",
-    "golden", "openapi", "fuzz-api", "audit", "lock", "clean",
+    "help", "setup", "demo", "local", "local-url", "test", "check", "lint", "types", "imports", "soak",
+    "chaos", "chaos-local", "modelcheck", "mutants", "corpus", "fuzz-images", "quality", "fuzz-api", "audit",
+    "openapi", "synth", "deploy", "destroy", "smoke", "cost", "golden", "lock", "clean",
 }  # fmt: skip
 
 
