@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.chaos_local.passes import Passes
 from tools.chaos_local.pictures import pictures
 from tools.chaos_local.points import Hunter, Point
 from tools.chaos_local.verdict import Outcome, check_balance, end_of, job_id_of
@@ -40,6 +41,7 @@ def run(state: StackState, plan: Plan, say: Callable[[str], None]) -> Outcome:
     with (
         ImageApi(state.url, connections=plan.clients) as api,
         Crowd(api, clients=plan.clients, patience_seconds=patience_seconds) as crowd,
+        Passes(view),
         ExitStack() as killers,
     ):
         hunter = killers.enter_context(
