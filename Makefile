@@ -48,7 +48,7 @@ local-url: setup ## print the base URL of the running local stack
 	@exec $(PY) -m tools.local url
 
 test: setup ## run all tests, the end-to-end ones on a local stack of their own included
-	@$(PY) -m pytest --numprocesses 2 --dist loadgroup
+	@$(PY) -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 
 check: lint types imports test chaos mutants ## everything that CI runs
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 _TESTS = Path(__file__).parent
 _LOOPBACK_SUITES = ("e2e", "integration")
@@ -45,15 +47,23 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("unhurried")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Shuts sockets, to all hosts or to all but this one; pytest-socket reads the markers.
+class _BySuiteOrFile(LoadScopeScheduling):
+    """A file stays on one process, and so does a suite whose tests share a costly fixture."""
 
-    Suites that share one costly fixture stay on one process; pytest-xdist reads their group.
-    """
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        suite = file.removeprefix("tests/").partition("/")[0]
+        return suite if suite in _ONE_PROCESS_SUITES else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _BySuiteOrFile:
+    return _BySuiteOrFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Shuts sockets, to all hosts or to all but this one; pytest-socket reads the markers."""
     for item in items:
         suite = item.path.relative_to(_TESTS).parts[0]
-        group = suite if suite in _ONE_PROCESS_SUITES else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
         if suite in _LOOPBACK_SUITES:
             item.add_marker(pytest.mark.allow_hosts(["127.0.0.1", "localhost"]))
         else:

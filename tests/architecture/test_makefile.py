@@ -78,7 +78,7 @@ def test_help_and_clean_need_no_set_up(project: Path) -> None:
         (["demo"], "<-m><tools.demo>"),
         (["local"], "<-m><tools.local><up>"),
         (["local-url"], "<-m><tools.local><url>"),
-        (["test"], "<-m><pytest><--numprocesses><2><--dist><loadgroup>"),
+        (["test"], "<-m><pytest><--numprocesses><2><--dist><loadscope><--no-loadscope-reorder>"),
         (["soak"], "<-m><tools.soak><--jobs><200><--clients><8>"),
         (["soak", "N=5", "CLIENTS=2", "KILL=1"], "<-m><tools.soak><--jobs><5><--clients><2><--kill>"),
         (["chaos", "SEEDS=1", "JOBS=9", "SEED0=7"], "<-m><tools.chaos><--seeds><1><--jobs><9><--seed0><7>"),
@@ -117,7 +117,7 @@ def test_check_is_everything_that_ci_runs(project: Path) -> None:
         "<-m><ruff><format><--check>",
         "<-m><mypy>",
         "",
-        "<-m><pytest><--numprocesses><2><--dist><loadgroup>",
+        "<-m><pytest><--numprocesses><2><--dist><loadscope><--no-loadscope-reorder>",
         "<-m><tools.chaos><--seeds><40><--jobs><200><--seed0><0>",
         "<-m><tools.mutants>",
     ]
