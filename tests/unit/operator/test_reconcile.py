@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.operator.command import Terminal
 from tests.world import TIMINGS, World, lost_message, request_for
 from thumbline.domain.messages import OutgoingMessage
@@ -40,3 +42,11 @@ def test_nothing_due_and_an_unexplained_backlog_are_said() -> None:
 
     assert "expected wait   unknown: nobody works on the backlog\n" in text
     assert text.endswith("No check is due.\n")
+
+
+def test_a_row_that_an_old_index_names_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    job_id = world.queued()
+    monkeypatch.setattr(world.tables, "due", lambda *_: [job_id])
+
+    assert Terminal(world).json("reconcile", "--dry-run")["jobs"] == []

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.operator.command import Terminal, exhausted, failed_for_good, jobs_of, succeeded
-from tests.world import World
+from tests.world import TIMINGS, World
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.job import Status
 from thumbline.domain.keys import job_id as make_job_id
 from thumbline.domain.messages import OutgoingMessage
+from thumbline.service.browse_dead_letters import remove_spent_copies
+from thumbline.service.delete_job import Deletion, delete_job
 from tools.operator.errors import NotConfirmedError, OperatorError
 
 UNKNOWN = make_job_id(0, 1)
@@ -66,7 +68,7 @@ def test_the_row_goes_before_the_copy(world: World) -> None:
     assert operations.index("after redrive") < operations.index("before dead_letters.delete")
 
 
-def test_copies_of_others_and_of_a_newer_life_stay(world: World) -> None:
+def test_all_copies_of_the_job_go_and_those_of_others_stay(world: World) -> None:
     job_id, other = exhausted(world, "one"), exhausted(world, "two")
     world.dead_letters.send([OutgoingMessage("{}", {"job_id": job_id, "generation": 2})])
 
@@ -74,6 +76,25 @@ def test_copies_of_others_and_of_a_newer_life_stay(world: World) -> None:
     assert terminal.json("redrive", job_id, "--yes")["copies_removed"] == 2
     # The job is QUEUED under generation 2: not even a copy of that generation can be of use.
     assert [copy["job_id"] for copy in terminal.json("dlq", "list")["copies"]] == [other]
+
+
+def test_a_job_that_has_failed_again_meanwhile_keeps_its_new_copy(world: World) -> None:
+    job_id = exhausted(world)
+    world.dead_letters.send([OutgoingMessage("{}", {"job_id": job_id, "generation": 0})])
+
+    assert remove_spent_copies({job_id}, world.dead_letters, world.tables, 10) == 1
+    (kept,) = world.dead_letters.receive(10)
+    assert kept.attributes["generation"] == "1"
+
+
+def test_a_deleted_job_is_not_meant_by_its_code(world: World) -> None:
+    job_id = failed_for_good(world, FailureCode.TRUNCATED, "t")
+    deletion = Deletion(
+        jobs=world.tables, objects=world.objects, clock=world.clock, ids=world.ids, timings=TIMINGS
+    )
+    delete_job(job_id, "alice", deletion)
+
+    assert Terminal(world).json("redrive", "--code", "truncated", "--dry-run")["jobs"] == []
 
 
 @pytest.mark.parametrize("reply", ["no\n", None])

@@ -29,7 +29,7 @@ def newest_with_status(status: Status, index: StatusIndex, limit: int) -> list[J
 def select_failed(wanted: FailedJobs, index: StatusIndex, jobs: JobReader) -> Iterator[Job]:
     """The index only names candidates; each is read before it counts. Raises DependencyUnavailableError."""
     for summary in index.with_status(Status.FAILED):
-        if summary.is_deleted or not _in_time(summary.finished_at, wanted.failed_until):
+        if not _in_time(summary.finished_at, wanted.failed_until):
             continue
         job = jobs.get(summary.job_id)
         if job is not None and _is_wanted(job, wanted):
