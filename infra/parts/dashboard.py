@@ -134,6 +134,8 @@ class JobsDashboard(Construct):
                         names.JOBS_REQUEUED,
                         names.JOBS_EXPIRED,
                         names.JOBS_EXHAUSTED,
+                        names.PUBLISHES_OWED_AGAIN,
+                        names.PUBLISHES_UNCONFIRMED,
                         names.ORPHANS_REMOVED,
                     )
                 ],
