@@ -1,12 +1,17 @@
-"""One suite over the in-memory twins and over the real adapters on moto: a twin must earn its trust."""
+"""One suite over the in-memory twins, and over the real adapters on moto and on the local stack's emulator.
+
+A twin must earn its trust. Where an emulator is known to differ from AWS, the case says how, and the twin has
+what AWS documents.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pytest
 from moto import mock_aws
@@ -33,6 +38,11 @@ from thumbline.ports.objects import (
 )
 from thumbline.ports.queue import Backlog, MessageReceiver, MessageSender, VisibilityControl
 from thumbline.ports.snapshots import SnapshotStore
+from tools.local.emulator import Emulator
+from tools.local.ledger import Ledger
+from tools.local.paths import PROJECT_ROOT, Paths
+
+BACKENDS = ("twins", "moto", "emulator")
 
 
 class Queue(MessageSender, VisibilityControl, MessageReceiver, Backlog, Protocol):
@@ -76,16 +86,48 @@ def _twins() -> Backend:
     )
 
 
+class Clients(NamedTuple):
+    dynamodb: Any
+    sqs: Any
+    s3: Any
+
+
+def _make_clients() -> Clients:
+    config = clients.IN_THE_BACKGROUND
+    return Clients(clients.dynamodb(config), clients.sqs(config), clients.s3(config))
+
+
 @pytest.fixture(scope="module")
-def moto_clients() -> Iterator[tuple[Any, Any, Any]]:
+def moto_clients() -> Iterator[Clients]:
     """Made once a module: a boto3 client costs more than a test."""
     with mock_aws():
-        config = clients.IN_THE_BACKGROUND
-        yield clients.dynamodb(config), clients.sqs(config), clients.s3(config)
+        yield _make_clients()
 
 
-def _adapters(moto_clients: tuple[Any, Any, Any], name: str) -> Backend:
-    dynamodb, sqs, s3 = moto_clients
+@pytest.fixture(scope="session")
+def emulator_clients(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clients]:
+    """The emulator that the local stack runs on, alone."""
+    paths = Paths(project=PROJECT_ROOT, state=tmp_path_factory.mktemp("emulator"))
+    ledger = Ledger(paths)
+    ledger.open()
+    with contextlib.ExitStack() as cleanup:
+        cleanup.callback(ledger.close)
+        emulator = Emulator.start(paths, ledger)
+        cleanup.callback(emulator.stop)
+        emulator.wait_until_healthy()
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("AWS_ENDPOINT_URL", emulator.url)
+            made = _make_clients()
+        yield made
+
+
+def clients_of(backend: str, request: pytest.FixtureRequest) -> Clients:
+    made: Clients = request.getfixturevalue(f"{backend}_clients")
+    return made
+
+
+def _adapters(made: Clients, backend: str, name: str) -> Backend:
+    dynamodb, sqs, s3 = made
     create_tables(dynamodb, f"jobs-{name}", f"idempotency-{name}")
     create_bucket(s3, f"bucket-{name}")
     jobs = DynamoDBJobs(dynamodb, f"jobs-{name}")
@@ -101,7 +143,7 @@ def _adapters(moto_clients: tuple[Any, Any, Any], name: str) -> Backend:
         ),
         queue=SQSQueue(sqs, create_queue(sqs, f"queue-{name}")),
         objects=S3Objects(s3, f"bucket-{name}"),
-        name="moto",
+        name=backend,
         put_row=put_row,
         wait=time.sleep,
     )
@@ -110,8 +152,8 @@ def _adapters(moto_clients: tuple[Any, Any, Any], name: str) -> Backend:
 _names = itertools.count()
 
 
-@pytest.fixture(params=["twins", "moto"])
+@pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> Backend:
     if request.param == "twins":
         return _twins()
-    return _adapters(request.getfixturevalue("moto_clients"), str(next(_names)))
+    return _adapters(clients_of(request.param, request), request.param, str(next(_names)))

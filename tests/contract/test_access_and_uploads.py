@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.aws_resources import create_access_table, create_bucket, create_tables
+from tests.contract.conftest import BACKENDS, Clients, clients_of
 from tests.world import World, new_job
 from thumbline.adapters.aws.acceptance import DynamoDBAcceptance
 from thumbline.adapters.aws.access import DynamoDBAccess
@@ -65,8 +66,8 @@ def _twins() -> Doors:
 _names = itertools.count()
 
 
-def _adapters(moto_clients: tuple[Any, Any, Any]) -> Doors:
-    dynamodb, _, s3 = moto_clients
+def _adapters(made: Clients) -> Doors:
+    dynamodb, _, s3 = made
     name = f"doors-{next(_names)}"
     create_tables(dynamodb, f"jobs-{name}", f"idempotency-{name}")
     create_access_table(dynamodb, f"access-{name}")
@@ -86,9 +87,9 @@ def _adapters(moto_clients: tuple[Any, Any, Any]) -> Doors:
     )
 
 
-@pytest.fixture(params=["twins", "moto"])
+@pytest.fixture(params=BACKENDS)
 def doors(request: pytest.FixtureRequest) -> Doors:
-    return _twins() if request.param == "twins" else _adapters(request.getfixturevalue("moto_clients"))
+    return _twins() if request.param == "twins" else _adapters(clients_of(request.param, request))
 
 
 def test_tokens_are_found_listed_and_revoked_once(doors: Doors) -> None:

@@ -6,9 +6,13 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-v
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
 import pytest
 
 from tests.contract.conftest import Backend
+from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.ports.queue import ReceivedMessage, VisibilityChange
 
@@ -21,6 +25,13 @@ def sent_and_received(backend: Backend, body: str = "one") -> ReceivedMessage:
 
 def hide(backend: Backend, delivery: ReceivedMessage, seconds: int) -> list[int]:
     return list(backend.queue.change_visibility([VisibilityChange(delivery.receipt_handle, seconds)]))
+
+
+def refused_by_the_emulator(backend: Backend) -> AbstractContextManager[Any]:
+    """The emulator calls a handle invalid that AWS confirms, since it knows a message's last handle alone."""
+    if backend.name == "emulator":
+        return pytest.raises(DependencyUnavailableError, match="ReceiptHandleIsInvalid")
+    return nullcontext()
 
 
 def test_a_shortened_timer_runs_out(backend: Backend) -> None:
@@ -52,40 +63,48 @@ def test_every_delivery_has_a_handle_of_its_own(backend: Backend) -> None:
 
 
 def test_a_stale_handle_is_confirmed(backend: Backend) -> None:
-    """AWS confirms and the message may stay, so the twin keeps it. moto deletes it."""
+    """AWS confirms and the message may stay, so the twin keeps it. moto deletes it; the emulator refuses."""
     first = sent_and_received(backend)
     hide(backend, first, 0)
     backend.queue.receive(10)
-    backend.queue.delete(first.receipt_handle)
-    assert backend.queue.depth().in_flight == {"twins": 1, "moto": 0}[backend.name]
+    with refused_by_the_emulator(backend):
+        backend.queue.delete(first.receipt_handle)
+    assert backend.queue.depth().in_flight == {"twins": 1, "moto": 0, "emulator": 1}[backend.name]
 
 
 def test_an_expired_delivery_cannot_be_extended(backend: Backend) -> None:
-    """AWS answers MessageNotInflight, so the twin does not change it. moto hides it again."""
+    """AWS answers MessageNotInflight, so the twin does not change it. moto and the emulator hide it again."""
     delivery = sent_and_received(backend)
     hide(backend, delivery, 0)
-    assert hide(backend, delivery, 30) == {"twins": [0], "moto": []}[backend.name]
+    assert hide(backend, delivery, 30) == {"twins": [0], "moto": [], "emulator": []}[backend.name]
+    assert len(backend.queue.receive(10)) == {"twins": 1, "moto": 0, "emulator": 0}[backend.name]
 
 
 @pytest.mark.parametrize("seconds", [43_201, 50_000])
 def test_nothing_is_hidden_for_more_than_twelve_hours(backend: Backend, seconds: int) -> None:
+    """AWS refuses the entry, as the twin and moto do. The emulator hides it for as long as it is asked to."""
     delivery = sent_and_received(backend)
-    assert hide(backend, delivery, seconds) == [0]
+    assert hide(backend, delivery, seconds) == {"twins": [0], "moto": [0], "emulator": []}[backend.name]
     assert hide(backend, delivery, 43_000) == []
 
 
 def test_twelve_hours_count_from_the_first_receive(backend: Backend) -> None:
-    """AWS refuses the one entry that would end later, as the twin does. moto refuses the whole call."""
+    """AWS refuses the one entry that would end later, as the twin does.
+
+    moto refuses the whole call, and the emulator none.
+    """
     delivery = sent_and_received(backend)
     backend.wait(2)
-    assert hide(backend, delivery, 43_200) == [0]
+    assert hide(backend, delivery, 43_200) == {"twins": [0], "moto": [0], "emulator": []}[backend.name]
     assert hide(backend, delivery, 43_000) == []
 
 
 def test_a_deleted_message_is_deleted_again_without_complaint(backend: Backend) -> None:
+    """On AWS, in the twin and in moto; the emulator refuses."""
     delivery = sent_and_received(backend)
     backend.queue.delete(delivery.receipt_handle)
-    backend.queue.delete(delivery.receipt_handle)
+    with refused_by_the_emulator(backend):
+        backend.queue.delete(delivery.receipt_handle)
     assert backend.queue.depth().in_flight == 0
 
 

@@ -88,6 +88,8 @@ class DynamoDBJobs:
             )
 
     def _checks(self, shard: str, first: int, last: int, limit: int) -> Sequence[str]:
+        if first > last:
+            return []  # DynamoDB refuses a BETWEEN whose bounds are the wrong way round
         with unavailable_when_failing(DEPENDENCY):
             answer = self._client.query(
                 TableName=self._table,
