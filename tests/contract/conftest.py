@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,11 +22,15 @@ from thumbline.adapters.aws.acceptance import DynamoDBAcceptance
 from thumbline.adapters.aws.items import to_item
 from thumbline.adapters.aws.jobs import DynamoDBJobs
 from thumbline.adapters.aws.objects import S3Objects
+from thumbline.adapters.aws.outbox import DynamoDBOutbox
 from thumbline.adapters.aws.queue import SQSQueue
+from thumbline.adapters.aws.status_index import DynamoDBStatusIndex
 from thumbline.adapters.memory.clock import ManualClock
 from thumbline.adapters.memory.jobs import MemoryTables
 from thumbline.adapters.memory.objects import MemoryObjects
+from thumbline.adapters.memory.outbox import MemoryOutbox
 from thumbline.adapters.memory.queue import MemoryQueue
+from thumbline.adapters.memory.status_index import MemoryStatusIndex
 from thumbline.bootstrap import clients
 from thumbline.domain.schema import JOBS_KEY
 from thumbline.ports.jobs import AcceptanceStore, ReconcilerJobs
@@ -36,13 +41,19 @@ from thumbline.ports.objects import (
     ThumbnailWriter,
     UrlSigner,
 )
+from thumbline.ports.outbox import OutboxReader
 from thumbline.ports.queue import Backlog, MessageReceiver, MessageSender, VisibilityControl
 from thumbline.ports.snapshots import SnapshotStore
+from thumbline.ports.status_index import StatusIndex
 from tools.local.emulator import Emulator
 from tools.local.ledger import Ledger
 from tools.local.paths import PROJECT_ROOT, Paths
 
 BACKENDS = ("twins", "moto", "emulator")
+
+
+WORK_MAX_RECEIVES = 8
+"""Of the conformance suite's queue, before its redrive policy takes a message away."""
 
 
 class Queue(MessageSender, VisibilityControl, MessageReceiver, Backlog, Protocol):
@@ -53,18 +64,33 @@ class Objects(OriginalWriter, OriginalReader, ThumbnailWriter, ReconcilerObjects
     """Every side of the bucket."""
 
 
+class Change(NamedTuple):
+    """Where one record lies in the stream, and whose it is."""
+
+    stream_arn: str
+    shard_id: str
+    sequence_number: str
+    job_id: str
+
+
 @dataclass(frozen=True)
 class Backend:
     jobs: ReconcilerJobs
     snapshots: SnapshotStore
     store: AcceptanceStore
     queue: Queue
+    undelivered: Queue
+    """Where the queue's redrive policy sends what it gave up on."""
+    outbox: OutboxReader
+    by_status: StatusIndex
     objects: Objects
     name: str
     put_row: Callable[[Mapping[str, Any]], None]
     """Puts a job's row as it is, past every condition."""
     wait: Callable[[int], None]
     """Lets so many seconds of the queue's time pass."""
+    changes: Callable[[], list[Change]]
+    """What the jobs table's stream holds, in its order."""
 
 
 def _twins() -> Backend:
@@ -74,15 +100,26 @@ def _twins() -> Backend:
     def put_row(row: Mapping[str, Any]) -> None:
         tables.rows[row[JOBS_KEY]] = dict(row)
 
+    def changes() -> list[Change]:
+        return [
+            Change("arn", "shard", record.sequence_number, (record.new or record.old or {})[JOBS_KEY])
+            for record in tables.stream
+        ]
+
+    undelivered = MemoryQueue(clock, "undelivered")
     return Backend(
         jobs=tables,
         snapshots=tables,
         store=tables,
-        queue=MemoryQueue(clock),
+        queue=MemoryQueue(clock, max_receive_count=WORK_MAX_RECEIVES, redrive_target=undelivered),
+        undelivered=undelivered,
+        outbox=MemoryOutbox(tables),
+        by_status=MemoryStatusIndex(tables),
         objects=MemoryObjects(),
         name="twins",
         put_row=put_row,
         wait=clock.advance,
+        changes=changes,
     )
 
 
@@ -90,11 +127,14 @@ class Clients(NamedTuple):
     dynamodb: Any
     sqs: Any
     s3: Any
+    streams: Any
 
 
 def _make_clients() -> Clients:
     config = clients.IN_THE_BACKGROUND
-    return Clients(clients.dynamodb(config), clients.sqs(config), clients.s3(config))
+    return Clients(
+        clients.dynamodb(config), clients.sqs(config), clients.s3(config), clients.dynamodbstreams(config)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -127,25 +167,48 @@ def clients_of(backend: str, request: pytest.FixtureRequest) -> Clients:
 
 
 def _adapters(made: Clients, backend: str, name: str) -> Backend:
-    dynamodb, sqs, s3 = made
-    create_tables(dynamodb, f"jobs-{name}", f"idempotency-{name}")
+    dynamodb, sqs, s3, streams = made
+    stream_arn = create_tables(dynamodb, f"jobs-{name}", f"idempotency-{name}")
     create_bucket(s3, f"bucket-{name}")
     jobs = DynamoDBJobs(dynamodb, f"jobs-{name}")
 
     def put_row(row: Mapping[str, Any]) -> None:
         dynamodb.put_item(TableName=f"jobs-{name}", Item=to_item(row))
 
+    def changes() -> list[Change]:
+        (shard,) = streams.describe_stream(StreamArn=stream_arn)["StreamDescription"]["Shards"]
+        shard_id = shard["ShardId"]
+        iterator = streams.get_shard_iterator(
+            StreamArn=stream_arn, ShardId=shard_id, ShardIteratorType="TRIM_HORIZON"
+        )["ShardIterator"]
+        records = [record["dynamodb"] for record in streams.get_records(ShardIterator=iterator)["Records"]]
+        return [
+            Change(stream_arn, shard_id, record["SequenceNumber"], record["Keys"][JOBS_KEY]["S"])
+            for record in records
+        ]
+
+    undelivered_url = create_queue(sqs, f"undelivered-{name}")
+    policy = {
+        "deadLetterTargetArn": sqs.get_queue_attributes(
+            QueueUrl=undelivered_url, AttributeNames=["QueueArn"]
+        )["Attributes"]["QueueArn"],
+        "maxReceiveCount": WORK_MAX_RECEIVES,
+    }
     return Backend(
         jobs=jobs,
         snapshots=jobs,
         store=DynamoDBAcceptance(
             dynamodb, jobs_table=f"jobs-{name}", idempotency_table=f"idempotency-{name}"
         ),
-        queue=SQSQueue(sqs, create_queue(sqs, f"queue-{name}")),
+        queue=SQSQueue(sqs, create_queue(sqs, f"queue-{name}", RedrivePolicy=json.dumps(policy))),
+        undelivered=SQSQueue(sqs, undelivered_url),
+        outbox=DynamoDBOutbox(streams),
+        by_status=DynamoDBStatusIndex(dynamodb, f"jobs-{name}"),
         objects=S3Objects(s3, f"bucket-{name}"),
         name=backend,
         put_row=put_row,
         wait=time.sleep,
+        changes=changes,
     )
 
 

@@ -67,7 +67,7 @@ _names = itertools.count()
 
 
 def _adapters(made: Clients) -> Doors:
-    dynamodb, _, s3 = made
+    dynamodb, _, s3, _ = made
     name = f"doors-{next(_names)}"
     create_tables(dynamodb, f"jobs-{name}", f"idempotency-{name}")
     create_access_table(dynamodb, f"access-{name}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Backend
+from tests.contract.conftest import WORK_MAX_RECEIVES, Backend
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.ports.queue import ReceivedMessage, VisibilityChange
@@ -150,6 +150,29 @@ def test_any_number_of_changes_is_made(backend: Backend, count: int) -> None:
 def test_a_body_keeps_every_character(backend: Backend) -> None:
     body = '{"é": "\\u0000", "<&>": "\t\n"}'
     assert sent_and_received(backend, body).body == body
+
+
+def test_what_was_received_too_often_goes_where_the_redrive_policy_says(backend: Backend) -> None:
+    """S36. The body and the attributes go along, and the queue's own receives have been spent."""
+    backend.queue.send([OutgoingMessage("poison", {"code": "bad_message"})])
+    for count in range(1, WORK_MAX_RECEIVES + 1):
+        (delivery,) = backend.queue.receive(10)
+        assert delivery.receive_count == count
+        hide(backend, delivery, 0)
+    assert not backend.queue.receive(10)
+    (moved,) = backend.undelivered.receive(10)
+    assert (moved.body, moved.attributes) == ("poison", {"code": "bad_message"})
+    assert (backend.queue.depth().visible, backend.queue.depth().in_flight) == (0, 0)
+
+
+def test_a_message_that_was_delivered_in_time_is_never_moved(backend: Backend) -> None:
+    delivery = sent_and_received(backend)
+    for _ in range(WORK_MAX_RECEIVES - 1):
+        hide(backend, delivery, 0)
+        (delivery,) = backend.queue.receive(10)
+    backend.queue.delete(delivery.receipt_handle)
+    assert not backend.queue.receive(10)
+    assert not backend.undelivered.receive(10)
 
 
 def test_messages_of_two_sends_are_told_apart(backend: Backend) -> None:

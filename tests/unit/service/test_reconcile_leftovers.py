@@ -70,11 +70,11 @@ def test_rows_that_owe_nothing_are_left_and_what_is_forgotten_stays_for_a_person
     job_id = world.queued()
     world.work()
     before = world.tables.rows[job_id]
-    world.relay_failures.send([OutgoingMessage(lost_batch(1, 9))])
+    world.relay_failures.send([OutgoingMessage(lost_batch(1, 3))])
     assert world.reconcile().counts == {Healed.DROPPED: 1}
     assert world.tables.rows[job_id] == before
     world.outbox.forgotten_before = f"{2:021d}"
-    world.relay_failures.send([OutgoingMessage(lost_batch(1, 9)), OutgoingMessage("junk")])
+    world.relay_failures.send([OutgoingMessage(lost_batch(1, 3)), OutgoingMessage("junk")])
     assert world.reconcile().counts == {Healed.LEFT: 2}
     assert len(world.relay_failures.messages) == 2
 

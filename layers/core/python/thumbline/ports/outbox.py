@@ -10,7 +10,9 @@ from thumbline.domain.relay_failures import LostBatch
 
 class OutboxReader(Protocol):
     def job_ids(self, lost: LostBatch) -> Sequence[str] | None:
-        """The jobs whose changes lie in this stretch, each once; None where the stream has forgotten it.
+        """The jobs whose changes lie in this stretch, each once.
+
+        None where the stream cannot be read to the stretch's end, most likely since it has forgotten it.
 
         Raises DependencyUnavailableError.
         """

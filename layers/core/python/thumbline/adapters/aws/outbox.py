@@ -12,7 +12,7 @@ from thumbline.domain.schema import JOBS_KEY
 
 DEPENDENCY = "dynamodbstreams"
 _MAX_PAGES = 20
-"""A page may be empty and the stretch still go on; it may not go on for ever."""
+"""A page may be empty and the stretch still go on. One whose end does not come is not called read."""
 _FORGOTTEN = frozenset({"TrimmedDataAccessException", "ResourceNotFoundException"})
 
 
@@ -29,13 +29,14 @@ class DynamoDBOutbox:
                 return None
             raise
 
-    def _read(self, lost: LostBatch) -> Sequence[str]:
+    def _read(self, lost: LostBatch) -> Sequence[str] | None:
         iterator: str | None = self._client.get_shard_iterator(
             StreamArn=lost.stream_arn,
             ShardId=lost.shard_id,
             ShardIteratorType="AT_SEQUENCE_NUMBER",
             SequenceNumber=lost.first_sequence_number,
         )["ShardIterator"]
+        last = int(lost.last_sequence_number)
         found: dict[str, None] = {}
         for _ in range(_MAX_PAGES):
             if iterator is None:
@@ -43,8 +44,10 @@ class DynamoDBOutbox:
             answer = self._client.get_records(ShardIterator=iterator)
             for record in answer["Records"]:
                 change = record["dynamodb"]
-                if int(change["SequenceNumber"]) > int(lost.last_sequence_number):
+                number = int(change["SequenceNumber"])
+                if number <= last:
+                    found[change["Keys"][JOBS_KEY]["S"]] = None
+                if number >= last:
                     return list(found)
-                found[change["Keys"][JOBS_KEY]["S"]] = None
             iterator = answer.get("NextShardIterator")
-        return list(found)
+        return None

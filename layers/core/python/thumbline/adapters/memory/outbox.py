@@ -19,9 +19,13 @@ class MemoryOutbox:
     def job_ids(self, lost: LostBatch) -> Sequence[str] | None:
         if lost.first_sequence_number < self.forgotten_before:
             return None
+        first, last = int(lost.first_sequence_number), int(lost.last_sequence_number)
         found: dict[str, None] = {}
         for record in self._tables.stream:
-            if lost.first_sequence_number <= record.sequence_number <= lost.last_sequence_number:
+            number = int(record.sequence_number)
+            if first <= number <= last:
                 image = record.new or record.old or {}
                 found[image[JOBS_KEY]] = None
-        return list(found)
+            if number >= last:
+                return list(found)
+        return None
