@@ -29,6 +29,7 @@ _METRICS = {
     names.DELIVERIES_SKIPPED: (Outcome.SKIPPED,),
     names.DELIVERIES_BOUNCED: (Outcome.BOUNCED, Outcome.UNREADABLE, Outcome.UNSTARTED),
     names.LEASES_LOST: (Outcome.LOST,),
+    names.WRITES_FENCED: (Outcome.FENCED,),
     names.BAD_MESSAGES: (Outcome.REJECTED,),
     names.DELIVERIES_BROKEN: (Outcome.BROKEN,),
 }

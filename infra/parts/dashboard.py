@@ -90,7 +90,12 @@ class JobsDashboard(Construct):
                 ],
                 "Deliveries that did not end a job": [
                     measures.emitted(name, "thumbnail_worker")
-                    for name in (names.DELIVERIES_BOUNCED, names.DELIVERIES_SKIPPED, names.LEASES_LOST)
+                    for name in (
+                        names.DELIVERIES_BOUNCED,
+                        names.DELIVERIES_SKIPPED,
+                        names.LEASES_LOST,
+                        names.WRITES_FENCED,
+                    )
                 ],
                 "Worker troubles": [
                     measures.emitted(names.DELIVERIES_BROKEN, "thumbnail_worker"),

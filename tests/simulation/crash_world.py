@@ -127,6 +127,8 @@ class CrashWorld(World):
                 self.healers["bounce"] += 1
             elif line.outcome is Outcome.SKIPPED:
                 self.healers["duplicate skipped"] += 1
+            elif line.outcome is Outcome.FENCED:
+                self.healers["write fenced"] += 1
             elif receive_count > 1:
                 self.healers["redelivery"] += 1
 

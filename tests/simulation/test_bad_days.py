@@ -136,7 +136,7 @@ def test_a_worker_that_is_slow_by_an_hour_changes_nothing() -> None:
         assert outcomes(world.work()) == [Outcome.SUCCEEDED]
 
     world.renderer.behaviours[b"slow"] = sleep_for_an_hour
-    assert outcomes(world.work()) == [Outcome.SKIPPED]
+    assert outcomes(world.work()) == [Outcome.FENCED]
     job = world.job(job_id)
     assert (job.status, job.fencing_token) == (Status.SUCCEEDED, 2)
     assert set(world.objects.objects) == {job.object_key, *(result.key for result in job.results.values())}

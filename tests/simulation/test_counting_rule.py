@@ -11,9 +11,17 @@ from thumbline.service.worker import Outcome
 
 
 @pytest.mark.parametrize(
-    "outcome", [Outcome.BOUNCED, Outcome.UNREADABLE, Outcome.LOST, Outcome.SKIPPED, Outcome.BROKEN]
+    "outcome",
+    [
+        Outcome.BOUNCED,
+        Outcome.UNREADABLE,
+        Outcome.LOST,
+        Outcome.FENCED,
+        Outcome.SKIPPED,
+        Outcome.BROKEN,
+    ],
 )
-def test_bounces_and_lost_leases_are_metrics(outcome: Outcome) -> None:
+def test_bounces_lost_leases_and_rejected_fences_are_metrics(outcome: Outcome) -> None:
     assert any(outcome in outcomes for outcomes in worker._METRICS.values())
 
 

@@ -148,7 +148,7 @@ def test_s37_s38_two_workers_overlap_and_the_stale_write_is_refused() -> None:
         assert outcomes(world.work()) == [Outcome.SUCCEEDED]
 
     world.renderer.behaviours[b"slow"] = overlap
-    assert outcomes(world.work()) == [Outcome.SKIPPED]
+    assert outcomes(world.work()) == [Outcome.FENCED]
     job = world.job(job_id)
     assert (job.status, job.fencing_token) == (Status.SUCCEEDED, 2)
     with pytest.raises(TransitionRefusedError):
@@ -276,7 +276,7 @@ def test_s46_a_stuck_worker_stops_extending_when_its_time_is_over() -> None:
         world.remaining_seconds = lambda: 120 - (world.clock.now() - begun_at) / 1000
 
     world.renderer.behaviours[b"stuck"] = hang
-    assert outcomes(world.work()) == [Outcome.SKIPPED]
+    assert outcomes(world.work()) == [Outcome.FENCED]
     assert not world.work_queue.messages
 
 

@@ -70,7 +70,7 @@ def run_seed(seed: int, jobs: int) -> Run:
         lost=ledger.lost(),
         stuck=ledger.stuck(),
         violations=tuple(ledger.violations),
-        absorbed=ledger.counts["skipped"] + ledger.counts["lost"],
+        absorbed=sum(ledger.counts[outcome] for outcome in ("skipped", "fenced", "lost")),
         rescued=sum(
             ledger.counts[f"reconciler: {healed}"]
             for healed in ("republished", "rescued", "requeued", "owed_again", "exhausted")

@@ -316,7 +316,7 @@ def test_a_delete_during_the_attempt_wins(world: World) -> None:
         world.tables.apply(job_id, delete_open(job_id, world.moment()))
 
     world.renderer.behaviours[b"slow"] = delete
-    assert outcomes(world.work()) == [Outcome.SKIPPED]
+    assert outcomes(world.work()) == [Outcome.FENCED]
     assert world.job(job_id).is_deleted
 
 

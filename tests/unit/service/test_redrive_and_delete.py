@@ -169,7 +169,7 @@ def test_a_late_worker_of_a_deleted_job_leaves_nothing_behind(world: World) -> N
         delete_job(job_id, "alice", deletion(world))
 
     world.renderer.behaviours[b"slow"] = delete_meanwhile
-    assert outcomes(world.work()) == [Outcome.SKIPPED]
+    assert outcomes(world.work()) == [Outcome.FENCED]
     assert len(world.objects.objects) == 1  # put after the first clean-up
     world.clock.advance(126)
     world.reconcile()

@@ -38,9 +38,17 @@ MUTANTS = (
     Mutant(
         name="never acknowledge a terminal row",
         module="service.worker",
-        passage=("        Outcome.SKIPPED,\n        Outcome.REJECTED"),
-        replacement="        Outcome.REJECTED",
+        passage="        Outcome.SKIPPED,\n        Outcome.FENCED",
+        replacement="        Outcome.FENCED",
         killed_by=PROCESS_BATCH + "test_a_terminal_job_is_skipped_and_nothing_is_rendered_again",
+    ),
+    Mutant(
+        name="never acknowledge a write that a terminal row refused",
+        module="service.worker",
+        passage="        Outcome.FENCED,\n        Outcome.REJECTED",
+        replacement="        Outcome.REJECTED",
+        killed_by="tests/simulation/test_lesson_figures.py"
+        "::test_s46_a_stuck_worker_stops_extending_when_its_time_is_over",
     ),
     Mutant(
         name="a beat overwrites a timer",

@@ -178,7 +178,7 @@ class _Process:
             self._worker.jobs.apply(self._job_id, transition)
         except TransitionRefusedError as refused:
             if refused.job is None or not refused.job.is_open:
-                return self._done(Outcome.SKIPPED, "ended by another")
+                return self._done(Outcome.FENCED, "ended by another")
             return self._lose()
         return None
 

@@ -27,10 +27,13 @@ class Outcome(StrEnum):
     EXHAUSTED = "exhausted"
     EXPIRED = "expired"
     SKIPPED = "skipped"
+    FENCED = "fenced"
+    """The job was ended by another while this attempt ran, and the attempt's last write was refused."""
     REJECTED = "rejected"
     RELEASED = "released"
     BOUNCED = "bounced"
     LOST = "lost"
+    """Another attempt owns the job now."""
     UNREADABLE = "unreadable"
     UNSTARTED = "unstarted"
     BROKEN = "broken"
@@ -48,6 +51,7 @@ _ACKNOWLEDGED = frozenset(
         Outcome.EXHAUSTED,
         Outcome.EXPIRED,
         Outcome.SKIPPED,
+        Outcome.FENCED,
         Outcome.REJECTED,
     }
 )
