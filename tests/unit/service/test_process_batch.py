@@ -318,6 +318,7 @@ def test_a_delete_during_the_attempt_wins(world: World) -> None:
     world.renderer.behaviours[b"slow"] = delete
     assert outcomes(world.work()) == [Outcome.FENCED]
     assert world.job(job_id).is_deleted
+    assert not world.work_queue.messages
 
 
 def test_the_worker_stops_taking_records_near_its_time_out(world: World) -> None:

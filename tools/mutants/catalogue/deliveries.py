@@ -47,8 +47,7 @@ MUTANTS = (
         module="service.worker",
         passage="        Outcome.FENCED,\n        Outcome.REJECTED",
         replacement="        Outcome.REJECTED",
-        killed_by="tests/simulation/test_lesson_figures.py"
-        "::test_s46_a_stuck_worker_stops_extending_when_its_time_is_over",
+        killed_by=PROCESS_BATCH + "test_a_delete_during_the_attempt_wins",
     ),
     Mutant(
         name="a beat overwrites a timer",
