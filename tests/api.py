@@ -9,7 +9,7 @@ from typing import Any
 
 from functions.ingest_api.handler import lambda_handler
 from tests.events import LambdaContext, api_request
-from tests.world import SMALL, TIMINGS, World
+from tests.world import SMALL, World
 from thumbline.adapters.memory.access import MemoryAccess
 from thumbline.adapters.memory.owner_index import MemoryOwnerIndex
 from thumbline.adapters.memory.uploads import MemoryUploads
@@ -19,6 +19,7 @@ from thumbline.ports.uploads import UploadForm
 from thumbline.service.admit_job import OpenJobs
 from thumbline.service.delete_job import Deletion
 from thumbline.settings import IngestSettings
+from tools.chaos.universe import TIMINGS
 
 KEY = {"Idempotency-Key": "7c1f6e0a"}
 SETTINGS = IngestSettings(

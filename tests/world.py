@@ -14,7 +14,7 @@ from thumbline.adapters.memory.queue import MemoryQueue
 from thumbline.adapters.memory.renderer import MemoryRenderer
 from thumbline.domain.job import Job, Original, accepted_job
 from thumbline.domain.messages import ImageProcessingRequested, OutgoingMessage
-from thumbline.domain.presets import DEFAULT_PRESET, Preset, RenderLimits
+from thumbline.domain.presets import DEFAULT_PRESET, Preset
 from thumbline.domain.signatures import recognise
 from thumbline.domain.timings import Timings
 from thumbline.domain.transition import Moment
@@ -31,30 +31,9 @@ from thumbline.service.reconcile.reconciler import Reconciler, ReconcileReport
 from thumbline.service.reconcile.run_pass import run_pass
 from thumbline.service.relay_outbox import OutboxRecord, ReadImages, RelayReport, relay_outbox
 from thumbline.service.worker import Outcome, Worker
+from tools.chaos.universe import LIMITS, TIMINGS, VISIBILITY_SECONDS
 
-TIMINGS = Timings(
-    lease_seconds=30,
-    skew_seconds=5,
-    heartbeat_seconds=10,
-    attempt_cap=5,
-    function_timeout_seconds=120,
-    deadline_seconds=86_400,
-    retention_days=365,
-    queued_patience_seconds=300,
-    rescue_patience_seconds=60,
-    backoff_base_seconds=2,
-    backoff_ceiling_seconds=900,
-)
-LIMITS = RenderLimits(
-    max_pixels=120_000_000,
-    max_frames=1_000,
-    max_scan_megapixels=2_000,
-    cpu_seconds=10,
-    memory_bytes=1_000_000_000,
-    wall_seconds=20,
-)
 SMALL = Preset(name="small", width=64, height=64, fit="cover", format="webp", quality=70)
-QUEUE_VISIBILITY_SECONDS = 720
 
 
 def images_of(record: StreamRecord) -> ReadImages:
@@ -81,7 +60,7 @@ class World:
         self.work_queue = MemoryQueue(
             self.clock,
             "work_queue",
-            visibility_seconds=QUEUE_VISIBILITY_SECONDS,
+            visibility_seconds=VISIBILITY_SECONDS,
             max_receive_count=20,
             redrive_target=self.undelivered,
             faults=self.faults,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.contract.conftest import Backend
-from tests.world import SMALL, TIMINGS, World, new_job
+from tests.world import SMALL, World, new_job
 from thumbline.adapters.memory.clock import SeededIds
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.idempotency import IdempotencyRecord
@@ -18,6 +18,7 @@ from thumbline.domain.snapshot import Snapshot
 from thumbline.domain.timings import Timings
 from thumbline.domain.transition import TransitionRefusedError
 from thumbline.domain.transitions import attempt, deletion, recovery, redrive, unleased
+from tools.chaos.universe import TIMINGS
 
 RESULTS = {
     "thumbnail": Result("thumbnails/k", "ab" * 32, 320, 213, 9_000, "image/jpeg"),

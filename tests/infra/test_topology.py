@@ -10,6 +10,7 @@ import pytest
 from infra.errors import TopologyError
 from infra.settings import STAGE_NAMES, StageSettings, stage_settings
 from infra.topology import DAY_SECONDS, Topology, prove, relations, topology_of
+from tools.chaos import universe
 
 PROD = topology_of(stage_settings("prod"))
 
@@ -101,6 +102,13 @@ def test_the_numbers_of_every_stage_are_proven(name: str) -> None:
 
     assert topology.visibility_seconds == 6 * topology.timings.function_timeout_seconds
     assert all(relation.holds for relation in relations(topology))
+
+
+def test_the_simulation_runs_on_the_deployed_numbers() -> None:
+    """The tools may not import them, so they are held to be the same here."""
+    assert PROD.timings == universe.TIMINGS
+    assert PROD.visibility_seconds == universe.VISIBILITY_SECONDS
+    assert PROD.settings.limits == universe.LIMITS
 
 
 def test_a_stage_whose_settings_break_a_relation_has_no_topology() -> None:

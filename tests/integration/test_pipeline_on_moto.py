@@ -19,9 +19,9 @@ from functions.outbox_relay import handler as outbox_relay
 from functions.thumbnail_worker import handler as thumbnail_worker
 from tests.aws_resources import create_access_table, create_bucket, create_queue, create_tables
 from tests.events import LambdaContext, api_request
-from tests.world import LIMITS, TIMINGS
 from thumbline.domain.presets import DEFAULT_PRESET
 from thumbline.settings import IngestSettings, ReconcilerSettings, RelaySettings, WorkerSettings
+from tools.chaos.universe import LIMITS, TIMINGS
 
 CONTEXT = LambdaContext()
 

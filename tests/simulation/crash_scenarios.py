@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.simulation.crash_world import CrashWorld
-from tests.world import TIMINGS, request_for
+from tests.world import request_for
 from thumbline.domain.errors import FailureCode, PermanentError, TransientError
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.transitions.attempt import claim
 from thumbline.service.delete_job import Deletion, delete_job
 from thumbline.service.read_job import JobGoneError, JobNotFoundError
 from thumbline.service.redrive_job import Redriver, redrive_copy, redrive_job
+from tools.chaos.universe import TIMINGS
 
 PICTURE = b"a picture"
 DEAD_SECONDS = TIMINGS.lease_seconds + TIMINGS.skew_seconds + 1

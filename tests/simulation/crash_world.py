@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
-from tests.world import TIMINGS, World
+from tests.world import World
 from thumbline.adapters.memory.faults import Faults
 from thumbline.adapters.memory.jobs import StreamRecord
 from thumbline.adapters.memory.renderer import MemoryRenderer
@@ -18,6 +18,7 @@ from thumbline.service.process_batch import BatchReport
 from thumbline.service.reconcile.reconciler import Healed, ReconcileReport
 from thumbline.service.relay_outbox import OutboxRecord, ReadImages, RelayReport, relay_outbox
 from thumbline.service.worker import Outcome, Worker
+from tools.chaos.universe import TIMINGS
 
 _ROUND_SECONDS = 20
 _LONGEST_SECONDS = 3 * 3600

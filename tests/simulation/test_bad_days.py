@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from tests.simulation.crash_world import CrashWorld
-from tests.world import TIMINGS, World, lost_message, new_job, outcomes, request_for
+from tests.world import World, lost_message, new_job, outcomes, request_for
 from thumbline.adapters.memory.clock import ManualClock
 from thumbline.adapters.memory.faults import Fault, Faults
 from thumbline.domain.errors import DependencyUnavailableError, FailureCode, TransientError
@@ -24,6 +24,7 @@ from thumbline.service.process_batch import process_batch
 from thumbline.service.reconcile.reconciler import Healed
 from thumbline.service.redrive_job import Redriven, Redriver, redrive_copy
 from thumbline.service.worker import Outcome
+from tools.chaos.universe import TIMINGS
 
 HELD_SECONDS = TIMINGS.lease_seconds + TIMINGS.skew_seconds + 2
 

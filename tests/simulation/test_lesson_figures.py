@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.simulation.crash_world import CrashWorld
-from tests.world import TIMINGS, World, outcomes
+from tests.world import World, outcomes
 from thumbline.adapters.memory.clock import ManualClock
 from thumbline.adapters.memory.queue import MemoryQueue, QueueHabits
 from thumbline.domain.job import Status
@@ -16,6 +16,7 @@ from thumbline.domain.transitions.attempt import claim, complete
 from thumbline.ports.queue import ReceivedMessage, VisibilityChange
 from thumbline.service.worker import Outcome
 from tools.chaos.scheduler import ProcessKilledError
+from tools.chaos.universe import TIMINGS
 
 HELD_SECONDS = TIMINGS.lease_seconds + TIMINGS.skew_seconds + 2
 

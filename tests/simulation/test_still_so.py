@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.simulation.crash_world import CrashWorld
-from tests.world import TIMINGS, World, lost_message, outcomes, request_for
+from tests.world import World, lost_message, outcomes, request_for
 from thumbline.adapters.memory.due_index import MemoryDueIndex
 from thumbline.adapters.memory.jobs import MemoryTables
 from thumbline.domain.errors import FailureCode
@@ -22,6 +22,7 @@ from thumbline.service.reconcile.reconciler import Healed
 from thumbline.service.redrive_job import Redriver, redrive_copy
 from thumbline.service.worker import Outcome
 from tools.chaos.scheduler import ProcessKilledError
+from tools.chaos.universe import TIMINGS
 
 FAILURE = Failure(FailureCode.RENDER_CRASHED, "died", retryable=True)
 DEAD_SECONDS = TIMINGS.lease_seconds + TIMINGS.skew_seconds + 1

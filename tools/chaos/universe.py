@@ -48,15 +48,15 @@ TIMINGS = Timings(
     backoff_ceiling_seconds=300,
 )
 """The deployed stages' numbers."""
-_LIMITS = RenderLimits(
+LIMITS = RenderLimits(
     max_pixels=120_000_000,
     max_frames=1_000,
     max_scan_megapixels=2_000,
     cpu_seconds=10,
     memory_bytes=1_000_000_000,
-    wall_seconds=20,
+    wall_seconds=30,
 )
-_VISIBILITY_SECONDS = 720
+VISIBILITY_SECONDS = 720
 
 
 class ServerClock:
@@ -112,7 +112,7 @@ class Universe:
         self.relay_failures = self._queue("relay_failures")
         self.work_queue = self._queue(
             "work_queue",
-            visibility_seconds=_VISIBILITY_SECONDS,
+            visibility_seconds=VISIBILITY_SECONDS,
             max_receive_count=self.chance.choice([4, 8, 20, 20]),
             redrive_target=self.undelivered,
         )
@@ -159,7 +159,7 @@ class Universe:
             ids=self.ids,
             jitter=self.chance.random,
             timings=TIMINGS,
-            limits=_LIMITS,
+            limits=LIMITS,
             new_pulse=lambda: VirtualPulse(self.scheduler),
         )
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import random
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
-from types import TracebackType
-from typing import Self
 
 from thumbline.domain.errors import DependencyUnavailableError
 from tools.chaos_local.freezing import frozen, kill_all
 from tools.chaos_local.view import RECONCILER, RELAY, WORKER, Place, View
+from tools.soak.background import Background
 
 _SLICE_SECONDS = 0.005
 """Less than the shortest of the worker's calls, so that no two of its effects fall between two looks."""
@@ -49,31 +47,20 @@ _PLACES = {
 }
 
 
-class Hunter:
+class Hunter(Background):
     """A thread that goes through all points, `rounds` times, or until its block ends."""
 
     def __init__(self, view: View, *, rounds: int, seed: int) -> None:
+        super().__init__("hunter")
         self._view = view
         self._rounds = rounds
         self._chance = random.Random(seed)
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._hunt_all, name="hunter", daemon=True)
         self.hits: Counter[Point] = Counter()
         """How often a point was reached."""
         self.kills = 0
         """How many processes that killed."""
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def _hunt_all(self) -> None:
+    def _work(self) -> None:
         for _ in range(self._rounds):
             for point in Point:
                 if self._done.is_set():

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from tools.local.processes import ProcessIdentity, kill, python_processes_under
+from tools.soak.background import Background
 
 _SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 3.0
 _JOBS_PER_KILL = 20
@@ -32,7 +30,7 @@ def workers_of(function_name: str, run: Path) -> list[ProcessIdentity]:
     ]
 
 
-class Assassin:
+class Assassin(Background):
     """A thread that kills one worker after each random pause, until its budget is spent or its block ends.
 
     Pauses and the choice among victims follow the seed; which job a victim held does not. No one is killed
@@ -48,26 +46,15 @@ class Assassin:
         seed: int,
         ripe: Callable[[], bool] = lambda: True,
     ) -> None:
+        super().__init__("assassin")
         self._function_name = function_name
         self._run = run
         self._budget = budget
         self._ripe = ripe
         self._chance = random.Random(seed)
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._prowl, name="assassin", daemon=True)
         self.kills = 0
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def _prowl(self) -> None:
+    def _work(self) -> None:
         while self.kills < self._budget and not self._done.wait(self._pause_seconds()):
             victims = sorted(workers_of(self._function_name, self._run), key=lambda process: process.pid)
             if victims and self._ripe() and kill(self._chance.choice(victims)):

@@ -8,7 +8,7 @@ import boto3
 
 from functions.job_reconciler import handler as job_reconciler
 from tests.integration.test_pipeline_on_moto import CONTEXT, Deployment, jpeg
-from tests.world import TIMINGS
+from tools.chaos.universe import TIMINGS
 
 LONG_AGO = "img_00000000000000000000000000"
 """A job id of the year 1970."""

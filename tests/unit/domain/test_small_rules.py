@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.world import LIMITS, SMALL, TIMINGS, World, new_job
+from tests.world import SMALL, World, new_job
 from thumbline.domain import keys
 from thumbline.domain.errors import FailureCode, SettingsError
 from thumbline.domain.idempotency import IdempotencyKeyError, fingerprint, parse_key, record_id
@@ -23,6 +23,7 @@ from thumbline.settings import (
     RelaySettings,
     WorkerSettings,
 )
+from tools.chaos.universe import LIMITS, TIMINGS
 
 times = st.integers(0, 2**48 - 1)
 bits = st.integers(0, 2**80 - 1)

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.world import TIMINGS, World, new_job
+from tests.world import World, new_job
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.job import Failure, Job, Status
 from thumbline.domain.transition import Transition, TransitionRefusedError, apply
 from thumbline.domain.transitions import attempt, deletion, recovery, redrive, unleased
+from tools.chaos.universe import TIMINGS
 
 WORLD = World()
 NOW = WORLD.clock.now()

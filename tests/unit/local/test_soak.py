@@ -16,6 +16,7 @@ from tools.client import Answer
 from tools.demo.pictures import SAMPLE
 from tools.local.processes import identify_child
 from tools.soak.assassin import Assassin, workers_of
+from tools.soak.background import Background
 from tools.soak.delivery import RefusedError, deliver
 from tools.soak.photos import Photo, photos, thumbnail_size
 from tools.soak.run import Outcome, Soak
@@ -159,6 +160,21 @@ def test_only_workers_of_the_named_function_are_killed(tmp_path: Path) -> None:
         for process in (victim, bystander):
             process.kill()
             process.wait()
+
+
+class Broken(Background):
+    def _work(self) -> None:
+        raise LookupError("the other half of the run")
+
+
+def test_a_run_whose_other_half_died_does_not_pass() -> None:
+    with pytest.raises(LookupError, match="other half"), Broken("broken"):
+        pass
+
+
+def test_the_runs_own_error_is_the_one_that_is_told() -> None:
+    with pytest.raises(ValueError, match="its own"), Broken("broken"):
+        raise ValueError("its own")
 
 
 def test_an_answer_that_is_no_problem_is_quoted() -> None:

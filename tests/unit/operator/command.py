@@ -9,11 +9,12 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.world import TIMINGS, World
+from tests.world import World
 from thumbline.adapters.memory.access import MemoryAccess
 from thumbline.adapters.memory.status_index import MemoryStatusIndex
 from thumbline.domain.errors import FailureCode, PermanentError, TransientError
 from thumbline.domain.job import Job
+from tools.chaos.universe import TIMINGS
 from tools.operator.__main__ import run
 from tools.operator.arguments import parse
 from tools.operator.console import Console

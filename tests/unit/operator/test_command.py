@@ -12,9 +12,10 @@ import pytest
 
 from tests.unit.deploy.fakes import FakeClient, FakeSession, refusal
 from tests.unit.operator.command import Terminal, exhausted
-from tests.world import TIMINGS, World
+from tests.world import World
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.settings import ReconcilerSettings
+from tools.chaos.universe import TIMINGS
 from tools.operator import __main__ as program
 from tools.operator.console import duration
 from tools.operator.errors import OperatorError

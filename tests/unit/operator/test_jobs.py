@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.operator.command import Terminal, exhausted, succeeded
-from tests.world import TIMINGS, World, lost_message
+from tests.world import World, lost_message
 from thumbline.domain.errors import FailureCode, TransientError
 from thumbline.domain.keys import job_id as make_job_id
 from thumbline.domain.snapshot import Snapshot
 from thumbline.domain.transitions.attempt import claim
 from thumbline.service.delete_job import Deletion, delete_job
+from tools.chaos.universe import TIMINGS
 from tools.operator.errors import OperatorError
 
 UNKNOWN = make_job_id(0, 1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.operator.command import Terminal
-from tests.world import TIMINGS, World, lost_message, request_for
+from tests.world import World, lost_message, request_for
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.transitions.attempt import claim
 from thumbline.service.reconcile.reconciler import Healed
+from tools.chaos.universe import TIMINGS
 
 
 def test_a_preview_names_what_the_pass_then_does() -> None:

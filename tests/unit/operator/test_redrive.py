@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.operator.command import Terminal, exhausted, failed_for_good, jobs_of, succeeded
-from tests.world import TIMINGS, World
+from tests.world import World
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.job import Status
@@ -13,6 +13,7 @@ from thumbline.domain.keys import job_id as make_job_id
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.service.browse_dead_letters import remove_spent_copies
 from thumbline.service.delete_job import Deletion, delete_job
+from tools.chaos.universe import TIMINGS
 from tools.operator.errors import NotConfirmedError, OperatorError
 
 UNKNOWN = make_job_id(0, 1)

@@ -6,11 +6,12 @@ import threading
 
 import pytest
 
-from tests.world import TIMINGS, World
+from tests.world import World
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.job import Job
 from thumbline.domain.transitions.attempt import claim
 from thumbline.service.heartbeat import Heartbeat
+from tools.chaos.universe import TIMINGS
 
 HELD_MS = (TIMINGS.lease_seconds + TIMINGS.skew_seconds + 2) * 1000
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.world import QUEUE_VISIBILITY_SECONDS, SMALL, TIMINGS, World, outcomes, request_for
+from tests.world import SMALL, World, outcomes, request_for
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.errors import FailureCode, PermanentError, TransientError
 from thumbline.domain.job import Status
@@ -15,6 +15,7 @@ from thumbline.domain.presets import DEFAULT_PRESET
 from thumbline.domain.transitions.attempt import claim, extend_lease
 from thumbline.domain.transitions.deletion import delete_open
 from thumbline.service.worker import Outcome
+from tools.chaos.universe import TIMINGS, VISIBILITY_SECONDS
 
 
 @pytest.fixture
@@ -270,7 +271,7 @@ def test_waiting_siblings_keep_the_queues_own_timer_until_a_claim_succeeds(world
     world.faults.watch = look
     world.work()
     held = (TIMINGS.lease_seconds + TIMINGS.skew_seconds + 2) * 1000
-    assert seen == [QUEUE_VISIBILITY_SECONDS * 1000] * 2 + [held] * 2
+    assert seen == [VISIBILITY_SECONDS * 1000] * 2 + [held] * 2
 
 
 @pytest.mark.parametrize("fault", list(Fault))

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.world import TIMINGS, World, lost_message, request_for
+from tests.world import World, lost_message, request_for
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.job import Status
@@ -14,6 +14,7 @@ from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.transitions.attempt import claim, complete
 from thumbline.domain.transitions.deletion import delete_open, delete_terminal
 from thumbline.service.reconcile.reconciler import Healed
+from tools.chaos.universe import TIMINGS
 
 
 @pytest.fixture

@@ -7,12 +7,13 @@ import json
 
 import pytest
 
-from tests.world import TIMINGS, World, lost_message, request_for
+from tests.world import World, lost_message, request_for
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.transitions.attempt import claim
 from thumbline.domain.transitions.recovery import rescue
 from thumbline.service.reconcile.reconciler import Healed
+from tools.chaos.universe import TIMINGS
 
 
 @pytest.fixture

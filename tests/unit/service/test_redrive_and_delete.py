@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.world import TIMINGS, World, outcomes, request_for
+from tests.world import World, outcomes, request_for
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.errors import DependencyUnavailableError, FailureCode, PermanentError, TransientError
 from thumbline.domain.job import Status
@@ -14,6 +14,7 @@ from thumbline.service.delete_job import Deletion, delete_job
 from thumbline.service.read_job import JobGoneError, JobNotFoundError
 from thumbline.service.redrive_job import Redriven, Redriver, redrive_copy, redrive_job
 from thumbline.service.worker import Outcome
+from tools.chaos.universe import TIMINGS
 
 
 @pytest.fixture
