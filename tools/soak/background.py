@@ -15,7 +15,7 @@ class Background(ABC):
     def __init__(self, name: str) -> None:
         self._done = threading.Event()
         self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._guarded, name=name, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -33,7 +33,7 @@ class Background(ABC):
     def _work(self) -> None:
         """Returns soon after `_done` is set."""
 
-    def _run(self) -> None:
+    def _guarded(self) -> None:
         try:
             self._work()
         except Exception as error:
