@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from typing import Any
 from functions.ingest_api import problems
 from functions.ingest_api.problems import ProblemError
 from thumbline.domain.idempotency import IdempotencyKeyError, parse_key
+from thumbline.domain.json_text import parse_json
 from thumbline.domain.presets import DEFAULT_PRESET_NAME, Preset
 from thumbline.settings import IngestSettings, OwnerSource
 
@@ -99,8 +99,8 @@ class Request:
                 problems.malformed_body(f"The document has more than {_JSON_LIMIT_BYTES:,} bytes")
             )
         try:
-            document = json.loads(body)
-        except (ValueError, RecursionError) as error:
+            document = parse_json(body)
+        except ValueError as error:
             raise ProblemError(problems.malformed_body("The body is no JSON document")) from error
         if not isinstance(document, dict):
             raise ProblemError(problems.malformed_body("The body must be a JSON object"))

@@ -52,6 +52,7 @@ def test_a_refusal_arrives_with_code_and_sentence() -> None:
     assert (refusal.code, refusal.detail) == (FailureCode.CORRUPT, "It is broken.")
 
 
+NESTED = b"[" * 50_000 + b"]" * 50_000
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -66,7 +67,16 @@ def test_any_other_header_is_a_protocol_error(value: object) -> None:
         read_answer(json.dumps(value).encode(), b"")
 
 
-@pytest.mark.parametrize("change", [{"bytes": 10**9}, {"bytes": -1}, {"bytes": 0}, {"width": "wide"}])
+@pytest.mark.parametrize("header", [b"[" * 200_000, b'{"retiring": false, "defect": ' + NESTED + b"}"])
+def test_a_header_nested_beyond_reason_is_a_protocol_error(header: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        read_answer(header, b"")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"bytes": 10**9}, {"bytes": -1}, {"bytes": 0}, {"width": "wide"}, {"width": float("inf")}],
+)
 def test_a_thumbnail_that_does_not_add_up_is_a_protocol_error(change: dict[str, object]) -> None:
     rendering = render(encoded(quadrants(60, 40), "JPEG"), [preset()], LIMITS)
     parts = answer_parts(Answer(rendering=rendering))

@@ -24,6 +24,7 @@ def world() -> World:
     [
         ("", "not JSON"),
         ("plain text", "not JSON"),
+        pytest.param("[" * 200_000, "not JSON", id="nested too deeply"),
         ("[]", "not a JSON object"),
         ('{"Records": null}', "schema_version is None"),
         ('{"schema_version": 2}', "schema_version is 2"),

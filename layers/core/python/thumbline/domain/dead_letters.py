@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.job import Job
+from thumbline.domain.json_text import parse_json
 from thumbline.domain.keys import is_job_id
+
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,14}")
+"""Room for every number that we write; as epoch milliseconds, a year that a calendar can still show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +51,7 @@ def owes_copy(job: Job) -> bool:
 
 def _job_id_of(body: str) -> str | None:
     try:
-        document = json.loads(body)
+        document = parse_json(body)
     except ValueError:
         return None
     job_id = document.get("job_id") if isinstance(document, dict) else None
@@ -55,4 +59,4 @@ def _job_id_of(body: str) -> str | None:
 
 
 def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isascii() and text.isdigit() else None
+    return int(text) if text is not None and _WHOLE_NUMBER.fullmatch(text) else None

@@ -9,6 +9,7 @@ from typing import Any
 
 from thumbline.domain.errors import FailureCode, ThumblineError
 from thumbline.domain.job import Job
+from thumbline.domain.json_text import parse_json
 from thumbline.domain.keys import is_job_id, original_key
 
 SCHEMA_VERSION = 1
@@ -56,7 +57,7 @@ class OutgoingMessage:
 def parse_request(body: str) -> ImageProcessingRequested:
     """Raises BadMessageError with a sentence that says what is wrong with the body."""
     try:
-        document = json.loads(body)
+        document = parse_json(body)
     except ValueError:
         raise BadMessageError("The message body is not JSON", None) from None
     if not isinstance(document, dict):

@@ -87,7 +87,7 @@ def read_answer(header: bytes, body: bytes) -> Answer:
             code = FailureCode(refusal["code"])
             return Answer(refusal=PermanentError(code, str(refusal["detail"])), retiring=retiring)
         return Answer(defect=str(record["defect"]), retiring=retiring)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ProtocolError(f"an answer could not be read: {error!r}") from error
 
 
