@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import thumbline
 from tests.world import SMALL, World, new_job
 from thumbline.domain import keys
 from thumbline.domain.errors import FailureCode, SettingsError
@@ -160,6 +162,39 @@ def test_a_job_survives_its_row() -> None:
     )
     assert Job.from_row(job.to_row()) == job
     assert Job.from_row(new_job(World()).to_row()).failure is None
+
+
+LATER = "a_code_of_a_later_version"
+
+
+@pytest.mark.parametrize(
+    ("codes", "code", "cause", "note"),
+    [
+        ({"code": LATER}, FailureCode.INTERNAL, None, f"'{LATER}'"),
+        (
+            {"code": "attempts_exhausted", "cause": LATER},
+            FailureCode.ATTEMPTS_EXHAUSTED,
+            FailureCode.INTERNAL,
+            f"'{LATER}'",
+        ),
+        ({"code": LATER, "cause": "x"}, FailureCode.INTERNAL, FailureCode.INTERNAL, f"'{LATER}' and 'x'"),
+    ],
+)
+def test_a_code_of_a_later_version_is_read_and_told(
+    codes: dict[str, str], code: FailureCode, cause: FailureCode | None, note: str
+) -> None:
+    row = new_job(World()).to_row() | {"failure": {"detail": "It failed", "retryable": False} | codes}
+
+    assert Job.from_row(row).failure == Failure(
+        code, f"It failed (recorded by a later version as {note})", retryable=False, cause=cause
+    )
+
+
+def test_nobody_records_the_code_that_stands_for_unknown_ones() -> None:
+    """Else `redrive --code internal` would not find exactly the failures of another version."""
+    sources = [file.read_text() for file in Path(thumbline.__file__).parent.rglob("*.py")]
+
+    assert sum("FailureCode.INTERNAL" in source for source in sources) == 1
 
 
 def test_absent_attributes_compare_false_as_in_dynamodb() -> None:

@@ -225,7 +225,7 @@ def test_a_redrive_is_a_new_generation_with_fresh_attempts_and_deadline_and_an_a
     assert after["deadline_at"] == NOW + 86_400_000
     assert after["republish_count"] == 0
     assert after["fencing_token"] == before["fencing_token"]  # tokens never go back
-    assert not {"expires_at", "finished_at"} & set(after)
+    assert not {"expires_at", "finished_at", "failure"} & set(after)
     assert after["trace"] == [{"event": "redrive", "at": NOW, "by": "ops", "generation": 2}]
 
 

@@ -189,6 +189,40 @@ def test_nobody_claims_before_available_at(world: World) -> None:
     assert Outcome.SUCCEEDED in outcomes(world.work())
 
 
+def test_a_row_that_a_later_version_released_is_worked_on_and_told_truthfully(world: World) -> None:
+    """A release that was rolled back: its codes are in the rows of open jobs."""
+    job_id = world.queued()
+    world.tables.rows[job_id] |= {
+        "failure": {"code": "of_tomorrow", "detail": "It broke", "retryable": True},
+        "attempts": TIMINGS.attempt_cap,
+    }
+    assert outcomes(world.work()) == [Outcome.EXHAUSTED]
+    assert world.tables.rows[job_id]["failure"] == {
+        "code": "attempts_exhausted",
+        "detail": "The picture was not finished in 5 attempts; the last recorded error: internal: It broke"
+        " (recorded by a later version as 'of_tomorrow')",
+        "retryable": True,
+        "cause": "internal",
+    }
+
+
+def test_an_error_is_not_told_as_the_end_of_an_attempt_that_was_killed(world: World) -> None:
+    job_id = world.queued(b"bad")
+    world.renderer.behaviours[b"bad"] = raising(TransientError(FailureCode.RENDER_CRASHED, "died"))
+    world.work()
+    for _ in range(TIMINGS.attempt_cap - 1):
+        world.clock.advance(60)
+        world.tables.apply(job_id, claim(job_id, world.moment()))
+    world.clock.advance(60)
+    assert outcomes(world.work()) == [Outcome.EXHAUSTED]
+    world.relay()
+    (copy,) = world.dead_letters.messages.values()
+    assert copy.message.attributes["last_error"] == "render_crashed"
+    assert copy.message.attributes["reason"] == (
+        "The picture was not finished in 5 attempts; the last recorded error: render_crashed: died"
+    )
+
+
 def test_attempts_that_all_died_are_exhausted_by_the_next_receiver(world: World) -> None:
     job_id = world.queued()
     for _ in range(TIMINGS.attempt_cap):
@@ -201,6 +235,9 @@ def test_attempts_that_all_died_are_exhausted_by_the_next_receiver(world: World)
     world.relay()
     (copy,) = world.dead_letters.messages.values()
     assert copy.message.attributes["last_error"] == "none recorded"
+    assert copy.message.attributes["reason"] == (
+        "The picture was not finished in 5 attempts; no error was recorded"
+    )
 
 
 def test_a_job_past_its_deadline_is_expired_by_its_receiver(world: World) -> None:

@@ -68,6 +68,27 @@ def test_a_redrive_succeeds_after_the_fix(world: World) -> None:
     assert job.trace[0]["by"] == "ops"
 
 
+def test_each_life_tells_its_own_story(world: World) -> None:
+    """The failure of the life before would be told as the new one's last error, one inside the other."""
+    job_id = exhausted(world)
+    for generation in (2, 3):
+        (copy,) = world.dead_letters.receive(10)
+        assert redrive_copy(copy, redriver(world)) is Redriven.REDRIVEN
+        assert world.job(job_id).failure is None
+        for _ in range(TIMINGS.attempt_cap):  # each attempt is killed and records nothing
+            world.tables.apply(job_id, claim(job_id, world.moment()))
+            world.clock.advance(36)
+        world.clock.advance(60)
+        world.reconcile()
+        world.relay()
+        (last,) = world.dead_letters.messages.values()
+        assert last.message.attributes["generation"] == generation
+        assert last.message.attributes["last_error"] == "none recorded"
+        assert last.message.attributes["reason"] == (
+            "The picture was not finished in 5 attempts; no error was recorded"
+        )
+
+
 def test_one_copy_redrives_once(world: World) -> None:
     """I9: a duplicate of the copy is refused, and removed."""
     job_id = exhausted(world)

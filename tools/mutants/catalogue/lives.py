@@ -43,6 +43,13 @@ MUTANTS = (
         + "test_a_redrive_is_a_new_generation_with_fresh_attempts_and_deadline_and_an_audit_entry",
     ),
     Mutant(
+        name="redrive tells the old failure as the new life's",
+        module="domain.transitions.redrive",
+        passage='        Remove("failure"),\n',
+        replacement="",
+        killed_by=REDRIVE_AND_DELETE + "test_each_life_tells_its_own_story",
+    ),
+    Mutant(
         name="redrive without owing a publish",
         module="domain.transitions.redrive",
         passage='        Add("outbox_seq", 1),\n',

@@ -6,7 +6,10 @@ from enum import StrEnum
 
 
 class FailureCode(StrEnum):
-    """Stable reasons that clients, operators and the redrive command may rely on."""
+    """Stable reasons that clients, operators and the redrive command may rely on.
+
+    `internal` is written by nobody: it is how a code of a later version is read.
+    """
 
     NOT_AN_IMAGE = "not_an_image"
     UNSUPPORTED_TYPE = "unsupported_type"

@@ -25,6 +25,7 @@ class Status(StrEnum):
 
 
 OPEN = frozenset({Status.QUEUED, Status.RUNNING})
+_CODES = frozenset(code.value for code in FailureCode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Failure:
     detail: str
     retryable: bool
     cause: FailureCode | None = None
-    """The last attempt's own code, where `code` says that the attempts ran out."""
+    """The code of the last error that was recorded, where `code` says that the attempts ran out."""
 
     def to_record(self) -> dict[str, Any]:
         record = {"code": self.code.value, "detail": self.detail, "retryable": self.retryable}
@@ -43,13 +44,25 @@ class Failure:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """A code of a later version is read as `internal`, with its own name in the detail.
+
+        Functions are not updated all at once, and a release may be rolled back. The row keeps what it has:
+        no transition writes back a failure that it read.
+        """
+        named = [str(record[name]) for name in ("code", "cause") if record.get(name) is not None]
+        unknown = [f"{name!r}" for name in named if name not in _CODES]
+        note = f" (recorded by a later version as {' and '.join(unknown)})" if unknown else ""
         cause = record.get("cause")
         return cls(
-            code=FailureCode(record["code"]),
-            detail=record["detail"],
+            code=_known_code(record["code"]),
+            detail=record["detail"] + note,
             retryable=bool(record["retryable"]),
-            cause=None if cause is None else FailureCode(cause),
+            cause=None if cause is None else _known_code(cause),
         )
+
+
+def _known_code(text: str) -> FailureCode:
+    return FailureCode(text) if text in _CODES else FailureCode.INTERNAL
 
 
 @dataclass(frozen=True, slots=True)

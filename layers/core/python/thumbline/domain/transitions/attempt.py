@@ -118,11 +118,16 @@ def release(
 
 
 def exhausted_failure(last: Failure | None, attempts: int) -> Failure:
-    """What a client reads when the attempts ran out; `last` is None after a kill without words."""
-    how = "without leaving an error" if last is None else f"with {last.code}: {last.detail}"
+    """What a client reads when the attempts ran out. `last` is the last error that an attempt recorded.
+
+    It need not be the last attempt's own: one that is killed records none, and what was recorded stays.
+    """
+    error = (
+        "no error was recorded" if last is None else f"the last recorded error: {last.code}: {last.detail}"
+    )
     return Failure(
         code=FailureCode.ATTEMPTS_EXHAUSTED,
-        detail=f"The picture was not finished in {attempts} attempts; the last one ended {how}",
+        detail=f"The picture was not finished in {attempts} attempts; {error}",
         retryable=True,
         cause=None if last is None else last.code,
     )

@@ -16,6 +16,8 @@ from thumbline.domain.transition import (
 def redrive(job_id: str, generation: int, *, operator: str, moment: Moment) -> Transition:
     """Fresh attempts and deadline under a new generation, and who did it; the stream publishes.
 
+    The old life's failure goes: it would be told as the new one's last error.
+
     `generation` is the dead-letter copy's, so one copy redrives once; without a copy it is the row's as read.
     """
     deadline_at = moment.after(moment.timings.deadline_seconds)
@@ -31,5 +33,6 @@ def redrive(job_id: str, generation: int, *, operator: str, moment: Moment) -> T
         Set("deadline_at", deadline_at),
         Remove("expires_at"),
         Remove("finished_at"),
+        Remove("failure"),
         Append("trace", entry),
     )
