@@ -163,7 +163,7 @@ class World:
         return report
 
     def reconcile(self) -> ReconcileReport:
-        return run_pass(self.reconciler)
+        return run_pass(self.reconciler, self.remaining_seconds)
 
     def queued(self, body: bytes = b"a picture", key: str = "key-1") -> str:
         """An accepted job whose message is in the work queue."""

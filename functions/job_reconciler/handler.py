@@ -19,15 +19,15 @@ logger = Logger(service="job_reconciler")
 metrics = Metrics(namespace=names.NAMESPACE, service="job_reconciler")
 
 _METRICS = {
-    names.JOBS_REPUBLISHED: Healed.REPUBLISHED,
-    names.JOBS_RESCUED: Healed.RESCUED,
-    names.JOBS_REQUEUED: Healed.REQUEUED,
-    names.JOBS_EXPIRED: Healed.EXPIRED,
-    names.JOBS_EXHAUSTED: Healed.EXHAUSTED,
-    names.PUBLISHES_OWED_AGAIN: Healed.OWED_AGAIN,
-    names.PUBLISHES_UNCONFIRMED: Healed.UNPUBLISHED,
-    names.ORPHANS_REMOVED: Healed.ORPHAN_REMOVED,
-    names.RECONCILER_FAILURES: Healed.FAILED,
+    names.JOBS_REPUBLISHED: (Healed.REPUBLISHED,),
+    names.JOBS_RESCUED: (Healed.RESCUED,),
+    names.JOBS_REQUEUED: (Healed.REQUEUED,),
+    names.JOBS_EXPIRED: (Healed.EXPIRED,),
+    names.JOBS_EXHAUSTED: (Healed.EXHAUSTED,),
+    names.PUBLISHES_OWED_AGAIN: (Healed.OWED_AGAIN,),
+    names.PUBLISHES_UNCONFIRMED: (Healed.UNPUBLISHED,),
+    names.ORPHANS_REMOVED: (Healed.ORPHAN_REMOVED,),
+    names.RECONCILER_FAILURES: (Healed.FAILED, Healed.BROKEN),
 }
 
 
@@ -37,14 +37,14 @@ def _reconciler() -> Reconciler:
 
 
 def lambda_handler(
-    _event: dict[str, Any], _context: Any, reconciler: Reconciler | None = None
+    _event: dict[str, Any], context: Any, reconciler: Reconciler | None = None
 ) -> dict[str, int]:
     reconciler = reconciler or _reconciler()
-    report = run_pass(reconciler)
+    report = run_pass(reconciler, lambda: context.get_remaining_time_in_millis() / 1000)
     now = reconciler.clock.now()
     counts = {healed.value: count for healed, count in report.counts.items()}
     for name, healed in _METRICS.items():
-        metrics.add_metric(name, MetricUnit.Count, report.counts[healed])
+        metrics.add_metric(name, MetricUnit.Count, sum(report.counts[one] for one in healed))
     metrics.add_metric(names.OLDEST_OPEN_JOB_AGE, MetricUnit.Seconds, report.oldest_open_seconds(now))
     metrics.add_metric(names.OLDEST_QUEUED_JOB_AGE, MetricUnit.Seconds, report.oldest_queued_seconds(now))
     metrics.flush_metrics()

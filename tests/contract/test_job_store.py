@@ -13,6 +13,7 @@ from thumbline.adapters.memory.clock import SeededIds
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.idempotency import IdempotencyRecord
 from thumbline.domain.job import Failure, Job, Result, Status
+from thumbline.domain.keys import Phase, shards_of
 from thumbline.domain.presets import DEFAULT_PRESET
 from thumbline.domain.snapshot import Snapshot
 from thumbline.domain.timings import Timings
@@ -27,6 +28,7 @@ RESULTS = {
 FAILURE = Failure(FailureCode.RENDER_CRASHED, "died", retryable=True)
 
 
+ALL_SHARDS = [shard for phase in Phase for shard in shards_of(phase)]
 _seeds = itertools.count(1)
 
 
@@ -202,8 +204,7 @@ def test_only_due_rows_are_found_the_longest_due_first(backend: Backend, world: 
         backend.jobs.apply(
             job.job_id, recovery.postpone_check(job, world.clock.now() + offset, world.moment())
         )
-    shards = {str(shard) for shard in range(8)}
-    for shard in shards:
+    for shard in shards_of(Phase.QUEUED):
         due = list(backend.jobs.due(shard, world.clock.now() + 9, 100))
         assert due == [job.job_id for job in jobs if job.job_id in due]
         assert list(backend.jobs.due(shard, world.clock.now() + 9, 1)) == due[:1]
@@ -217,7 +218,23 @@ def test_a_row_without_a_due_check_leaves_the_index(backend: Backend) -> None:
     backend.jobs.apply(job_id, attempt.claim(job_id, world.moment()))
     backend.jobs.apply(job_id, attempt.complete(job_id, 1, RESULTS, world.moment()))
     far = world.clock.now() + 10**12
-    assert not [job for shard in range(8) for job in backend.jobs.due(str(shard), far, 100)]
+    assert not [job for shard in ALL_SHARDS for job in backend.jobs.due(shard, far, 100)]
+
+
+def test_a_job_is_found_in_one_phase_alone(backend: Backend, world: World) -> None:
+    """An end that can wait never stands before a job that waits."""
+    queued, running, ended = (accepted(backend, world) for _ in range(3))
+    backend.jobs.apply(running.job_id, attempt.claim(running.job_id, world.moment()))
+    backend.jobs.apply(ended.job_id, deletion.delete_open(ended.job_id, world.moment()))
+    found = {
+        phase: [job for shard in shards_of(phase) for job in backend.jobs.due(shard, 10**15, 10)]
+        for phase in Phase
+    }
+    assert found == {
+        Phase.QUEUED: [queued.job_id],
+        Phase.RUNNING: [running.job_id],
+        Phase.ENDED: [ended.job_id],
+    }
 
 
 def test_only_a_tombstone_that_is_due_is_purged(backend: Backend, world: World) -> None:
@@ -232,15 +249,15 @@ def test_only_a_tombstone_that_is_due_is_purged(backend: Backend, world: World) 
 
 
 def test_checks_that_lie_ahead_are_found_the_nearest_first(backend: Backend, world: World) -> None:
-    """Running jobs among them, since their check is the end of their lease."""
+    """Of running jobs: their check is the end of their lease."""
     now = world.clock.now()
     jobs = [accepted(backend, world) for _ in range(6)]
     for job in jobs[:3]:
         backend.jobs.apply(job.job_id, attempt.claim(job.job_id, world.moment()))
     found: list[str] = []
-    for shard in range(8):
-        found.extend(backend.jobs.upcoming(str(shard), now, now + 35_001, 10))
-        assert not backend.jobs.upcoming(str(shard), now + 35_001, now + 35_001, 10)
+    for shard in shards_of(Phase.RUNNING):
+        found.extend(backend.jobs.upcoming(shard, now, now + 35_001, 10))
+        assert not backend.jobs.upcoming(shard, now + 35_001, now + 35_001, 10)
     assert set(found) == {job.job_id for job in jobs[:3]}
 
 
@@ -259,4 +276,4 @@ def test_a_snapshot_reads_back_and_is_no_job(backend: Backend) -> None:
         backend.snapshots.write_snapshot(snapshot)
         assert backend.snapshots.read_snapshot() == snapshot
     far = 10**15
-    assert not [job for shard in range(8) for job in backend.jobs.due(str(shard), far, 10)]
+    assert not [job for shard in ALL_SHARDS for job in backend.jobs.due(shard, far, 10)]

@@ -7,7 +7,7 @@ from tests.contract.test_job_store import accepted, world_of_its_own
 from thumbline.domain.job import Status
 from thumbline.domain.relay_failures import LostBatch
 from thumbline.domain.snapshot import Snapshot
-from thumbline.domain.transitions import attempt, deletion
+from thumbline.domain.transitions import attempt, deletion, recovery
 
 
 def stretch(first: Change, last: Change) -> LostBatch:
@@ -19,18 +19,30 @@ def test_the_jobs_of_a_stretch_are_found_and_no_neighbour(backend: Backend) -> N
     jobs = [accepted(backend, world).job_id for _ in range(5)]
     changes = backend.changes()
     assert [change.job_id for change in changes] == jobs
-    assert backend.outbox.job_ids(stretch(changes[1], changes[3])) == jobs[1:4]
-    assert backend.outbox.job_ids(stretch(changes[2], changes[2])) == jobs[2:3]
-    assert backend.outbox.job_ids(stretch(changes[4], changes[4])) == jobs[4:]
+    assert backend.outbox.owed(stretch(changes[1], changes[3])) == dict.fromkeys(jobs[1:4], 1)
+    assert backend.outbox.owed(stretch(changes[2], changes[2])) == {jobs[2]: 1}
+    assert backend.outbox.owed(stretch(changes[4], changes[4])) == {jobs[4]: 1}
 
 
-def test_a_job_that_changed_twice_in_a_stretch_is_named_once(backend: Backend) -> None:
+def test_a_job_that_changed_twice_in_a_stretch_is_named_once_as_it_was_last(backend: Backend) -> None:
     world = world_of_its_own()
-    first, second = accepted(backend, world).job_id, accepted(backend, world).job_id
-    backend.jobs.apply(first, attempt.claim(first, world.moment()))
+    job, second = accepted(backend, world), accepted(backend, world).job_id
+    first = job.job_id
+    backend.jobs.apply(first, recovery.requeue(job, world.moment()))
     changes = backend.changes()
     assert [change.job_id for change in changes] == [first, second, first]
-    assert backend.outbox.job_ids(stretch(changes[0], changes[2])) == [first, second]
+    assert backend.outbox.owed(stretch(changes[0], changes[2])) == {first: 2, second: 1}
+
+
+def test_neither_the_snapshot_nor_a_removed_row_owes_anything(backend: Backend) -> None:
+    world = world_of_its_own()
+    job_id = accepted(backend, world).job_id
+    tombstone = backend.jobs.apply(job_id, deletion.delete_open(job_id, world.moment()))
+    world.clock.advance(126)
+    assert backend.jobs.purge(job_id, deletion.purge(tombstone, world.moment()))
+    backend.snapshots.write_snapshot(Snapshot(taken_at=1, backlog=2, orphans_seen_until="originals/"))
+    changes = backend.changes()
+    assert backend.outbox.owed(stretch(changes[2], changes[-1])) == {}
 
 
 def test_a_refused_transition_leaves_no_record_in_the_stream(backend: Backend) -> None:
@@ -47,7 +59,7 @@ def test_a_stretch_whose_end_does_not_come_is_not_called_read(backend: Backend) 
     accepted(backend, world)
     (change,) = backend.changes()
     beyond = change._replace(sequence_number=change.sequence_number + "9")
-    assert backend.outbox.job_ids(stretch(change, beyond)) is None
+    assert backend.outbox.owed(stretch(change, beyond)) is None
 
 
 def test_jobs_are_found_by_status_whoever_owns_them_and_deleted_ones_as_well(backend: Backend) -> None:

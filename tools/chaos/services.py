@@ -10,6 +10,7 @@ from thumbline.adapters.memory.stream_mapping import MemoryStreamMapping
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.ports.queue import ReceivedMessage
 from thumbline.service.process_batch import BatchReport, process_batch
+from thumbline.service.reconcile.reconciler import Healed, ReconcileReport
 from thumbline.service.reconcile.run_pass import run_pass
 from thumbline.service.relay_outbox import OutboxRecord, ReadImages, RelayReport, relay_outbox
 from thumbline.service.worker import Outcome
@@ -74,13 +75,7 @@ class _Poller:
             self._acknowledge(deliveries, report)
 
     def _work(self, deliveries: Sequence[ReceivedMessage]) -> BatchReport:
-        process = self._universe.scheduler.process
-        assert process is not None
-        assert process.ends_at is not None
-        ends_at = process.ends_at
-        return process_batch(
-            deliveries, self._universe.worker(), lambda: (ends_at - self._universe.scheduler.now) / 1000
-        )
+        return process_batch(deliveries, self._universe.worker(), self._universe.remaining_seconds)
 
     def _acknowledge(self, deliveries: Sequence[ReceivedMessage], report: BatchReport) -> None:
         ledger = self._universe.ledger
@@ -146,10 +141,13 @@ def _schedule(universe: Universe) -> None:
 
 
 def reconcile(universe: Universe) -> None:
-    report = _invoke(universe, "reconciler", _RECONCILER_SECONDS, lambda: run_pass(universe.reconciler()))
+    def one_pass() -> ReconcileReport:
+        return run_pass(universe.reconciler(), universe.remaining_seconds)
+
+    report = _invoke(universe, "reconciler", _RECONCILER_SECONDS, one_pass)
     if report is None:
         return
     for healed, count in report.counts.items():
         universe.ledger.counts[f"reconciler: {healed}"] += count
-    if universe.weather.is_calm and report.errors:
+    if report.counts[Healed.BROKEN] or (universe.weather.is_calm and report.errors):
         universe.ledger.violate("run_pass", f"an error of ours: {report.errors[0]}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from zlib import crc32
 
 from thumbline.adapters.memory.clock import SeededIds
 from thumbline.adapters.memory.due_index import MemoryDueIndex
@@ -14,7 +15,6 @@ from thumbline.adapters.memory.queue import MemoryQueue, QueueHabits
 from thumbline.adapters.memory.stream_mapping import MemoryStreamMapping
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.job import Job
-from thumbline.domain.keys import shard_of
 from thumbline.domain.presets import RenderLimits
 from thumbline.domain.schema import JOBS_KEY
 from thumbline.domain.timings import Timings
@@ -129,6 +129,13 @@ class Universe:
     def queues(self) -> Sequence[MemoryQueue]:
         return (self.work_queue, self.undelivered, self.dead_letters, self.relay_failures)
 
+    def remaining_seconds(self) -> float:
+        """How long the running process may still run."""
+        process = self.scheduler.process
+        assert process is not None
+        assert process.ends_at is not None
+        return (process.ends_at - self.scheduler.now) / 1000
+
     def calm_down(self) -> None:
         """The queues behave from now on; the weather does so by itself."""
         for queue in self.queues:
@@ -222,4 +229,4 @@ class Universe:
     def _on_row(self, record: StreamRecord) -> None:
         self.ledger.on_row(record)
         image = record.new or record.old or {}
-        self.mappings[int(shard_of(image[JOBS_KEY])) % STREAM_SHARDS].append(record)
+        self.mappings[crc32(image[JOBS_KEY].encode()) % STREAM_SHARDS].append(record)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from thumbline.domain.errors import FailureCode
-from thumbline.domain.job import Failure, Job, Original, Status, accepted_job
+from thumbline.domain.job import Failure, Job, Original, Status, accepted_job, phase_of
 from thumbline.domain.keys import job_id
 from thumbline.domain.presets import DEFAULT_PRESET
 from thumbline.domain.row import Row
@@ -126,7 +126,8 @@ def concrete(row: AbstractRow) -> dict[str, Any]:
     if row.check is Check.NEVER:
         del new["next_check_at"], new["check_shard"]
     else:
-        new |= {change.attribute: change.value for change in check_at(JOB_ID, _CHECK_TIMES[row.check])}  # type: ignore[union-attr]
+        changes = check_at(JOB_ID, phase_of(row.status), _CHECK_TIMES[row.check])
+        new |= {change.attribute: change.value for change in changes}  # type: ignore[union-attr]
     if row.lease is not Lease.NONE:
         new["lease_expires_at"] = _LEASE_TIMES[row.lease]
     if row.status is Status.FAILED:

@@ -15,10 +15,12 @@ from thumbline.adapters.memory.clock import ManualClock
 from thumbline.domain.errors import FailureCode, PermanentError, TransientError
 from thumbline.domain.idempotency import IdempotencyRecord
 from thumbline.domain.job import Job, Status
+from thumbline.domain.keys import Phase
 from thumbline.domain.messages import OutgoingMessage, exhausted_copy
 from thumbline.service.reconcile.drain_undelivered import drain_undelivered
 from thumbline.service.reconcile.reconciler import ReconcileReport
 from thumbline.service.reconcile.renew_owed import renew_owed
+from thumbline.service.reconcile.time_share import TimeShare
 from thumbline.service.reconcile.treat_due_jobs import treat_due_jobs
 from thumbline.service.redrive_job import Redriver, redrive_copy, redrive_job
 from tools.modelcheck import people, reconciler, worker
@@ -44,6 +46,7 @@ from tools.modelcheck.writing import owed_by
 ALL = Configuration(
     name="all", undelivered=True, deadline=True, operator=True, retention=True, crashes=False, generations=3
 )
+TIME = TimeShare.of(lambda: 55.0)
 PICTURE = b"a picture"
 Outcome = tuple[MaybeRow, int, int, int]
 """The row after; how many messages are in the work queue, in the undelivered queue, and how many copies."""
@@ -122,7 +125,7 @@ def test_the_undelivered_queue(row: MaybeRow) -> None:
     world.undelivered.send([OutgoingMessage(request_for(JOB_ID))])
     moves = PassMoves(ALL)
 
-    drain_undelivered(world.reconciler, ReconcileReport())
+    drain_undelivered(world.reconciler, ReconcileReport(), TIME)
 
     def taking(before: MaybeRow, local: reconciler.Pass) -> Iterable[Move[reconciler.Pass]]:
         return moves.look_at_undelivered(before) if local == reconciler.IDLE else moves.of(before, local)
@@ -140,7 +143,7 @@ def test_what_the_relay_gave_up_on(row: AbstractRow) -> None:
     (look,) = PassMoves(ALL).look_at_given_up(row)
     moves = [look] if look.local == reconciler.IDLE else PassMoves(ALL).of(row, look.local)
 
-    renew_owed(world.reconciler, ReconcileReport())
+    renew_owed(world.reconciler, ReconcileReport(), TIME)
 
     (after,) = [perform(move.effect, broker, ALL) for move in moves]
     assert after is not None
@@ -167,7 +170,8 @@ def test_a_due_row(row: AbstractRow) -> None:
     report.expected_wait_ms = 0
     moves = PassMoves(ALL)
 
-    treat_due_jobs(world.reconciler, report)
+    for phase in Phase:
+        treat_due_jobs(phase, world.reconciler, report, TIME)
 
     assert not report.errors
     expected = alone(moves.of, row, reconciler.IDLE, Broker(), avoid="undelivered")

@@ -169,7 +169,9 @@ def test_a_writer_that_does_not_know_its_own_write_is_found(monkeypatch: pytest.
 
 def test_an_eager_second_clean_up_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that was claimed before the delete puts its thumbnail after the row is gone."""
-    monkeypatch.setattr(deletion, "check_at", lambda job_id, _when: transition.check_at(job_id, NOW))
+    monkeypatch.setattr(
+        deletion, "check_at", lambda job_id, phase, _when: transition.check_at(job_id, phase, NOW)
+    )
 
     assert violation_of(DELETE) == "I12: the row is gone and its thumbnail remained"
 

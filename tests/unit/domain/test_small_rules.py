@@ -55,11 +55,17 @@ def test_object_keys_derive_from_the_job(now: int, randomness: int) -> None:
         keys.thumbnail_key(job_id, "thumbnail", "ab" * 32, "jpg")
         == f"thumbnails/{job_id}/thumbnail-abababababababab.jpg"
     )
-    assert keys.shard_of(job_id) in keys.ALL_SHARDS
 
 
-def test_every_shard_is_used() -> None:
-    assert {keys.shard_of(keys.job_id(1, n)) for n in range(500)} == set(keys.ALL_SHARDS)
+@pytest.mark.parametrize("phase", keys.Phase)
+def test_every_shard_of_a_phase_is_used(phase: keys.Phase) -> None:
+    used = {keys.shard_of(keys.job_id(1, n), phase) for n in range(500)}
+    assert used == set(keys.shards_of(phase))
+    assert len(used) == 8
+
+
+def test_no_two_phases_share_a_shard() -> None:
+    assert len({shard for phase in keys.Phase for shard in keys.shards_of(phase)}) == 24
 
 
 def test_backoff_doubles_up_to_its_ceiling_with_full_jitter() -> None:

@@ -295,7 +295,7 @@ def test_one_unreadable_row_does_not_hide_the_others(world: World) -> None:
     del world.tables.rows[broken]["owner"]
     world.clock.advance(301)
     report = world.reconcile()
-    assert report.counts == {Healed.FAILED: 1, Healed.REPUBLISHED: 1}
+    assert report.counts == {Healed.BROKEN: 1, Healed.REPUBLISHED: 1}
     assert broken in report.errors[0]
     world.work()
     assert world.job(good).status is Status.SUCCEEDED

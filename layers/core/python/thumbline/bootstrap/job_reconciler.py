@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from thumbline.adapters.aws.jobs import DynamoDBJobs
 from thumbline.adapters.aws.objects import S3Objects
 from thumbline.adapters.aws.outbox import DynamoDBOutbox
@@ -10,6 +12,9 @@ from thumbline.adapters.system import RandomIds, SystemClock
 from thumbline.bootstrap import clients
 from thumbline.service.reconcile.reconciler import Reconciler
 from thumbline.settings import ReconcilerSettings
+
+_AT_ONCE = 8
+"""Below the ten connections that a client's pool keeps; the function waits for AWS, it does not compute."""
 
 
 def build(settings: ReconcilerSettings) -> Reconciler:
@@ -27,4 +32,5 @@ def build(settings: ReconcilerSettings) -> Reconciler:
         ids=RandomIds(),
         timings=settings.timings,
         max_jobs_per_run=settings.max_jobs_per_run,
+        in_parallel=ThreadPoolExecutor(_AT_ONCE, "reconciler").map,
     )

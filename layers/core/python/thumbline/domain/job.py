@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from thumbline.domain.errors import FailureCode
-from thumbline.domain.keys import original_key, shard_of
+from thumbline.domain.keys import Phase, original_key, shard_of
 from thumbline.domain.presets import Preset
 from thumbline.domain.row import Row
 from thumbline.domain.timings import Timings
@@ -26,6 +26,16 @@ class Status(StrEnum):
 
 OPEN = frozenset({Status.QUEUED, Status.RUNNING})
 _CODES = frozenset(code.value for code in FailureCode)
+
+
+def phase_of(status: Status) -> Phase:
+    match status:
+        case Status.QUEUED:
+            return Phase.QUEUED
+        case Status.RUNNING:
+            return Phase.RUNNING
+        case _:
+            return Phase.ENDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +160,7 @@ class Job:
         row["status"] = str(self.status)
         row["presets"] = [preset.to_record() for preset in self.presets]
         if self.next_check_at is not None:
-            row["check_shard"] = shard_of(self.job_id)
+            row["check_shard"] = shard_of(self.job_id, phase_of(self.status))
         if self.failure is not None:
             row["failure"] = self.failure.to_record()
         if self.results:

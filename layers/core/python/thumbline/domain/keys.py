@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from enum import StrEnum
 
 from thumbline.domain.schema import DUE_SHARDS, ORIGINALS_PREFIX, THUMBNAILS_PREFIX
 
@@ -51,9 +52,19 @@ def thumbnail_key(job_id: str, preset: str, sha256: str, extension: str) -> str:
     return f"{thumbnails_prefix(job_id)}{preset}-{sha256[:16]}.{extension}"
 
 
-def shard_of(job_id: str) -> str:
+class Phase(StrEnum):
+    """Which checks lie together in the due index. Those of ended jobs are many and can wait, so no other
+    check may stand behind them; those of running jobs tell how long jobs wait now."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+def shard_of(job_id: str, phase: Phase) -> str:
     """The due index's partition for a job; stable across processes, unlike hash()."""
-    return str(zlib.crc32(job_id.encode()) % DUE_SHARDS)
+    return f"{phase}-{zlib.crc32(job_id.encode()) % DUE_SHARDS}"
 
 
-ALL_SHARDS = tuple(str(shard) for shard in range(DUE_SHARDS))
+def shards_of(phase: Phase) -> tuple[str, ...]:
+    return tuple(f"{phase}-{number}" for number in range(DUE_SHARDS))

@@ -8,7 +8,7 @@ DUE_INDEX = "due"
 DUE_INDEX_SHARD = "check_shard"
 DUE_INDEX_TIME = "next_check_at"
 DUE_SHARDS = 8
-"""How many partitions the due index is spread over; a reconciler pass queries each."""
+"""How many partitions each phase of a job has in the due index; a reconciler pass queries each."""
 
 OWNER_INDEX = "by_owner"
 """Listing, newest first: job ids sort by time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from statistics import median_high
 from typing import Any, Self
 
 from thumbline.domain.row import Row
@@ -37,11 +38,12 @@ class Snapshot:
 
 
 def expected_wait_ms(backlog: int, waits_ms: list[int]) -> int | None:
-    """The longest wait of the jobs that run now; None where there is a backlog and nobody works on it.
+    """The median wait of the jobs that run now; None where there is a backlog and nobody works on it.
 
     It needs no rate: a standard queue is roughly first in, first out, so a job that has waited twice as long
-    as those that start now has lost its message.
+    as those that start now has lost its message. The median, because one job whose message was hidden for a
+    whole visibility timeout says nothing about the others.
     """
     if backlog == 0:
         return 0
-    return max(waits_ms, default=None)
+    return median_high(waits_ms) if waits_ms else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from thumbline.domain.errors import ThumblineError
 from thumbline.domain.job import Job, Status
-from thumbline.domain.keys import shard_of
+from thumbline.domain.keys import Phase, shard_of
 from thumbline.domain.row import (
     Absent,
     AllOf,
@@ -133,9 +133,9 @@ def not_deleted() -> Condition:
 # The changes that several rules share.
 
 
-def check_at(job_id: str, when: int) -> tuple[Change, ...]:
+def check_at(job_id: str, phase: Phase, when: int) -> tuple[Change, ...]:
     """Puts the row into the due index; both keys together, or it would not appear there."""
-    return (Set("next_check_at", when), Set("check_shard", shard_of(job_id)))
+    return (Set("next_check_at", when), Set("check_shard", shard_of(job_id, phase)))
 
 
 def by_deadline(when: int, deadline_at: int) -> int:
@@ -158,7 +158,7 @@ def _retained(job_id: str, moment: Moment) -> tuple[Change, ...]:
     if days == 0:
         return (Remove("next_check_at"), Remove("check_shard"), Remove("expires_at"))
     end = moment.after(days * 24 * 3600)
-    return (*check_at(job_id, end), Set("expires_at", end // 1000 + TTL_BACKSTOP_SECONDS))
+    return (*check_at(job_id, Phase.ENDED, end), Set("expires_at", end // 1000 + TTL_BACKSTOP_SECONDS))
 
 
 def queued_again(job_id: str, moment: Moment, *, available_at: int, deadline_at: int) -> tuple[Change, ...]:
@@ -169,5 +169,5 @@ def queued_again(job_id: str, moment: Moment, *, available_at: int, deadline_at:
         Set("available_at", available_at),
         Set("republish_count", 0),
         Remove("lease_expires_at"),
-        *check_at(job_id, by_deadline(lost_at, deadline_at)),
+        *check_at(job_id, Phase.QUEUED, by_deadline(lost_at, deadline_at)),
     )

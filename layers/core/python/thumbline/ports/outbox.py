@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 from thumbline.domain.relay_failures import LostBatch
 
 
 class OutboxReader(Protocol):
-    def job_ids(self, lost: LostBatch) -> Sequence[str] | None:
-        """The jobs whose changes lie in this stretch, each once.
+    def owed(self, lost: LostBatch) -> Mapping[str, int] | None:
+        """The jobs whose changes lie in this stretch, each with the last `outbox_seq` that it had there.
 
         None where the stream cannot be read to the stretch's end, most likely since it has forgotten it.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from thumbline.adapters.aws.failures import unavailable_when_failing
@@ -20,7 +20,7 @@ class DynamoDBOutbox:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def job_ids(self, lost: LostBatch) -> Sequence[str] | None:
+    def owed(self, lost: LostBatch) -> Mapping[str, int] | None:
         try:
             with unavailable_when_failing(DEPENDENCY):
                 return self._read(lost)
@@ -29,7 +29,7 @@ class DynamoDBOutbox:
                 return None
             raise
 
-    def _read(self, lost: LostBatch) -> Sequence[str] | None:
+    def _read(self, lost: LostBatch) -> dict[str, int] | None:
         iterator: str | None = self._client.get_shard_iterator(
             StreamArn=lost.stream_arn,
             ShardId=lost.shard_id,
@@ -37,7 +37,7 @@ class DynamoDBOutbox:
             SequenceNumber=lost.first_sequence_number,
         )["ShardIterator"]
         last = int(lost.last_sequence_number)
-        found: dict[str, None] = {}
+        found: dict[str, int] = {}
         for _ in range(_MAX_PAGES):
             if iterator is None:
                 break
@@ -45,9 +45,10 @@ class DynamoDBOutbox:
             for record in answer["Records"]:
                 change = record["dynamodb"]
                 number = int(change["SequenceNumber"])
-                if number <= last:
-                    found[change["Keys"][JOBS_KEY]["S"]] = None
+                image = change.get("NewImage", {})
+                if number <= last and "outbox_seq" in image:  # neither a removed row nor the snapshot
+                    found[image[JOBS_KEY]["S"]] = int(image["outbox_seq"]["N"])
                 if number >= last:
-                    return list(found)
+                    return found
             iterator = answer.get("NextShardIterator")
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from thumbline.adapters.memory.jobs import MemoryTables
 from thumbline.domain.relay_failures import LostBatch
@@ -16,16 +16,15 @@ class MemoryOutbox:
         self._tables = tables
         self.forgotten_before = ""
 
-    def job_ids(self, lost: LostBatch) -> Sequence[str] | None:
+    def owed(self, lost: LostBatch) -> Mapping[str, int] | None:
         if lost.first_sequence_number < self.forgotten_before:
             return None
         first, last = int(lost.first_sequence_number), int(lost.last_sequence_number)
-        found: dict[str, None] = {}
+        found: dict[str, int] = {}
         for record in self._tables.stream:
             number = int(record.sequence_number)
-            if first <= number <= last:
-                image = record.new or record.old or {}
-                found[image[JOBS_KEY]] = None
+            if first <= number <= last and record.new is not None:
+                found[record.new[JOBS_KEY]] = record.new["outbox_seq"]
             if number >= last:
-                return list(found)
+                return found
         return None

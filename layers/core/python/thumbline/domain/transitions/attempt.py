@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.job import Failure, Job, Result, Status, dead_from
+from thumbline.domain.keys import Phase
 from thumbline.domain.row import Add, Change, Compare, Remove, Set, SetIfAbsent, any_of
 from thumbline.domain.transition import (
     Moment,
@@ -49,7 +50,7 @@ def claim(job_id: str, moment: Moment) -> Transition:
         Add("attempts", 1),
         Set("lease_expires_at", lease_expires_at),
         SetIfAbsent("started_at", moment.now),
-        *check_at(job_id, dead_from(lease_expires_at, timings)),
+        *check_at(job_id, Phase.RUNNING, dead_from(lease_expires_at, timings)),
     )
 
 

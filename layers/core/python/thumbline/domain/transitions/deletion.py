@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.job import Failure, Job, Status
+from thumbline.domain.keys import Phase
 from thumbline.domain.row import Add, Change, Compare, Present, Remove, Set, all_of
 from thumbline.domain.transition import (
     TTL_BACKSTOP_SECONDS,
@@ -76,6 +77,6 @@ def _tombstone(job_id: str, moment: Moment) -> tuple[Change, ...]:
     return (
         Set("deleted_at", moment.now),
         Add("fencing_token", 1),
-        *check_at(job_id, cleanup_at),
+        *check_at(job_id, Phase.ENDED, cleanup_at),
         Set("expires_at", cleanup_at // 1000 + TTL_BACKSTOP_SECONDS),
     )

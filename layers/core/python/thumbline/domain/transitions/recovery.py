@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from thumbline.domain.job import Job
+from thumbline.domain.keys import Phase
 from thumbline.domain.row import Add, Compare, Condition, Set
 from thumbline.domain.transition import (
     Moment,
@@ -41,7 +42,7 @@ def republish(seen: Job, moment: Moment) -> Transition:
             Compare("republish_count", "=", seen.republish_count),
         ),
         Add("republish_count", 1),
-        *check_at(seen.job_id, by_deadline(moment.after(spacing), seen.deadline_at)),
+        *check_at(seen.job_id, Phase.QUEUED, by_deadline(moment.after(spacing), seen.deadline_at)),
     )
 
 

@@ -5,45 +5,46 @@ from __future__ import annotations
 from thumbline.domain.checkup import Delivery, explain_refused_claim
 from thumbline.domain.job import Job
 from thumbline.domain.messages import BadMessageError, parse_request
-from thumbline.domain.transition import TransitionRefusedError
 from thumbline.domain.transitions.attempt import exhausted_failure
 from thumbline.domain.transitions.recovery import requeue
 from thumbline.domain.transitions.unleased import exhaust_abandoned, expire
 from thumbline.ports.queue import ReceivedMessage
 from thumbline.service.reconcile.reconciler import Healed, Reconciler, ReconcileReport
+from thumbline.service.reconcile.time_share import TimeShare
+from thumbline.service.reconcile.treat_each import Treated, treat_each
 
 
-def drain_undelivered(reconciler: Reconciler, report: ReconcileReport) -> None:
+def drain_undelivered(reconciler: Reconciler, report: ReconcileReport, time: TimeShare) -> None:
     """Heals the job of each message, then deletes the message: a crash in between only repeats the healing.
 
     Raises DependencyUnavailableError.
     """
     seen = 0
-    while seen < reconciler.max_jobs_per_run:
+    while seen < reconciler.max_jobs_per_run and not time.is_over:
         deliveries = reconciler.undelivered_queue.receive(reconciler.max_jobs_per_run - seen)
         if not deliveries:
             return
         seen += len(deliveries)
-        for delivery in deliveries:
-            healed = _heal(delivery, reconciler, report)
-            if healed not in (Healed.LEFT, Healed.OVERTAKEN):
-                reconciler.undelivered_queue.delete(delivery.receipt_handle)
-            report.counts[healed] += 1
+        treat_each(deliveries, lambda delivery: _treat(delivery, reconciler), reconciler, report, time)
 
 
-def _heal(delivery: ReceivedMessage, reconciler: Reconciler, report: ReconcileReport) -> Healed:
+def _treat(delivery: ReceivedMessage, reconciler: Reconciler) -> Treated:
+    treated = _heal(delivery, reconciler)
+    if treated.healed not in (Healed.LEFT, Healed.OVERTAKEN):
+        reconciler.undelivered_queue.delete(delivery.receipt_handle)
+    return treated
+
+
+def _heal(delivery: ReceivedMessage, reconciler: Reconciler) -> Treated:
     try:
         job_id = parse_request(delivery.body).job_id
     except BadMessageError as error:
         if error.job_id is None:
-            return Healed.LEFT  # the queue's alarm brings a person, and the message must still be there
+            # The queue's alarm brings a person, and the message must still be there.
+            return Treated(Healed.LEFT)
         job_id = error.job_id
     job = reconciler.jobs.get(job_id)
-    report.meet(job)
-    try:
-        return _heal_job(job, reconciler)
-    except TransitionRefusedError:
-        return Healed.OVERTAKEN
+    return Treated(_heal_job(job, reconciler), job)
 
 
 def _heal_job(job: Job | None, reconciler: Reconciler) -> Healed:

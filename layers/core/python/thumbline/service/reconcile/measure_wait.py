@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from thumbline.domain.job import Job, Status, dead_from
-from thumbline.domain.keys import ALL_SHARDS
+from thumbline.domain.errors import DependencyUnavailableError
+from thumbline.domain.job import Status, dead_from
+from thumbline.domain.keys import Phase, shards_of
 from thumbline.domain.snapshot import expected_wait_ms
 from thumbline.service.reconcile.reconciler import Reconciler, ReconcileReport
 
@@ -25,18 +26,26 @@ def _waits_ms(reconciler: Reconciler) -> list[int]:
     """A running job's check lies at the end of its lease, so a few reads find some that started just now."""
     now = reconciler.clock.now()
     until = dead_from(now + reconciler.timings.lease_seconds * 1000, reconciler.timings)
-    waits: list[int] = []
-    for shard in ALL_SHARDS:
-        for job_id in reconciler.jobs.upcoming(shard, now, until, _SAMPLES_PER_SHARD):
-            wait = _wait_ms(reconciler.jobs.get(job_id))
-            if wait is not None:
-                waits.append(wait)
-    return waits
+    waits = (
+        _wait_ms(reconciler, job_id)
+        for shard in shards_of(Phase.RUNNING)
+        for job_id in reconciler.jobs.upcoming(shard, now, until, _SAMPLES_PER_SHARD)
+    )
+    return [wait for wait in waits if wait is not None]
 
 
-def _wait_ms(job: Job | None) -> int | None:
-    """Only a first attempt tells it: `started_at` is the first start, `available_at` the last entry."""
-    if job is None or job.status is not Status.RUNNING or job.attempts != 1 or job.started_at is None:
+def _wait_ms(reconciler: Reconciler, job_id: str) -> int | None:
+    """Only a first attempt with its first message tells it: `started_at` is the first start, `available_at`
+    the last entry, and a message that was sent again has waited for less time than its job."""
+    try:
+        job = reconciler.jobs.get(job_id)
+    except DependencyUnavailableError:
+        raise
+    except Exception:  # what this version cannot read says nothing of the wait; its own check reports it
+        return None
+    if job is None or job.status is not Status.RUNNING or job.started_at is None:
+        return None
+    if job.attempts != 1 or job.republish_count:
         return None
     wait = job.started_at - job.available_at
     return wait if wait >= 0 else None

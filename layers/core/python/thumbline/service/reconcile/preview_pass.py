@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 
 from thumbline.domain.checkup import Treatment, diagnose
-from thumbline.domain.keys import ALL_SHARDS
+from thumbline.domain.keys import Phase, shards_of
 from thumbline.ports.queue import Backlog
 from thumbline.service.reconcile.measure_wait import measure_wait
 from thumbline.service.reconcile.reconciler import Reconciler, ReconcileReport
@@ -40,7 +41,7 @@ def preview_pass(reconciler: Reconciler, *, undelivered: Backlog, relay_failures
         undelivered=undelivered.depth().visible,
         relay_failures=relay_failures.depth().visible,
     )
-    for shard in ALL_SHARDS:
+    for shard in chain.from_iterable(map(shards_of, Phase)):
         for job_id in reconciler.jobs.due(shard, reconciler.clock.now(), due_per_shard(reconciler)):
             job = reconciler.jobs.get(job_id)
             diagnosis = diagnose(job, reconciler.clock.now(), reconciler.timings, report.expected_wait_ms)

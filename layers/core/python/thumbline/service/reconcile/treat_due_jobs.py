@@ -3,48 +3,46 @@
 from __future__ import annotations
 
 from thumbline.domain.checkup import Diagnosis, Treatment, diagnose
-from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.job import Job
-from thumbline.domain.keys import ALL_SHARDS, original_key, thumbnails_prefix
+from thumbline.domain.keys import Phase, original_key, shards_of, thumbnails_prefix
 from thumbline.domain.messages import ImageProcessingRequested, OutgoingMessage
-from thumbline.domain.transition import Transition, TransitionRefusedError
+from thumbline.domain.schema import DUE_SHARDS
+from thumbline.domain.transition import Transition
 from thumbline.domain.transitions.attempt import exhausted_failure
 from thumbline.domain.transitions.deletion import purge, retire
 from thumbline.domain.transitions.recovery import postpone_check, republish, rescue
 from thumbline.domain.transitions.unleased import exhaust_abandoned, expire
 from thumbline.service.reconcile.reconciler import Healed, Reconciler, ReconcileReport
+from thumbline.service.reconcile.time_share import TimeShare
+from thumbline.service.reconcile.treat_each import Treated, treat_each
 
 
-def treat_due_jobs(reconciler: Reconciler, report: ReconcileReport) -> None:
-    """Treats up to `max_jobs_per_run` rows, an equal share of each shard.
+def treat_due_jobs(phase: Phase, reconciler: Reconciler, report: ReconcileReport, time: TimeShare) -> None:
+    """Treats up to `max_jobs_per_run` rows of one phase, an equal share of each shard.
 
-    Raises DependencyUnavailableError where the index cannot be read.
+    Raises DependencyUnavailableError where the index cannot be read, NothingWorksError where rows cannot.
     """
-    for shard in ALL_SHARDS:
-        for job_id in reconciler.jobs.due(shard, reconciler.clock.now(), due_per_shard(reconciler)):
-            try:
-                healed = _treat(job_id, reconciler, report)
-            except TransitionRefusedError:
-                healed = Healed.OVERTAKEN
-            except DependencyUnavailableError as error:
-                healed = Healed.FAILED
-                report.errors.append(f"{job_id}: {error}")
-            except Exception as error:  # one row that cannot be read must not hide the others
-                healed = Healed.FAILED
-                report.errors.append(f"{job_id}: {type(error).__name__}: {error}")
-            report.counts[healed] += 1
+    wait_ms = report.expected_wait_ms
+    for shard in shards_of(phase):
+        if time.is_over:
+            return
+        due = reconciler.jobs.due(shard, reconciler.clock.now(), due_per_shard(reconciler))
+        treat_each(due, lambda job_id: _treat(job_id, reconciler, wait_ms), reconciler, report, time)
 
 
 def due_per_shard(reconciler: Reconciler) -> int:
-    return -(-reconciler.max_jobs_per_run // len(ALL_SHARDS))
+    return -(-reconciler.max_jobs_per_run // DUE_SHARDS)
 
 
-def _treat(job_id: str, reconciler: Reconciler, report: ReconcileReport) -> Healed:
+def _treat(job_id: str, reconciler: Reconciler, expected_wait_ms: int | None) -> Treated:
     job = reconciler.jobs.get(job_id)
-    report.meet(job)
-    diagnosis = diagnose(job, reconciler.clock.now(), reconciler.timings, report.expected_wait_ms)
+    diagnosis = diagnose(job, reconciler.clock.now(), reconciler.timings, expected_wait_ms)
     if job is None or diagnosis.treatment is Treatment.NONE:
-        return Healed.OVERTAKEN
+        return Treated(Healed.OVERTAKEN, job)
+    return Treated(_healed(job, diagnosis, reconciler), job)
+
+
+def _healed(job: Job, diagnosis: Diagnosis, reconciler: Reconciler) -> Healed:
     match diagnosis.treatment:
         case Treatment.PURGE:
             return _purge(job, reconciler)
