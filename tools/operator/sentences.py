@@ -55,8 +55,9 @@ def _in_queue(explained: Explanation, job: Job, soon: str, now: int) -> str:
     match explained.reason:
         case Reason.NOBODY_WORKS:
             return (
-                f"{depth.visible} messages wait and nobody works on them: look at the thumbnail worker's"
-                f" errors and throttles; the job itself has been claimable for {waited}."
+                f"{depth.visible} messages wait, and the reconciler's last pass found no job that runs from"
+                " its first message: look at the thumbnail worker's errors and throttles; the job itself has"
+                f" been claimable for {waited}."
             )
         case Reason.IN_FLIGHT:
             return (
@@ -67,6 +68,11 @@ def _in_queue(explained: Explanation, job: Job, soon: str, now: int) -> str:
             return (
                 f"It has been in the backlog of {depth.visible} messages for {waited}; if its own is lost,"
                 f" the reconciler publishes it again {soon}."
+            )
+        case Reason.MESSAGE_LOST:
+            return (
+                f"It has been claimable for {waited}, longer than the backlog of {depth.visible} messages"
+                f" explains: its message is probably lost, and the reconciler publishes it again {soon}."
             )
         case _:
             return (

@@ -10,6 +10,7 @@ from thumbline.domain.errors import FailureCode, TransientError
 from thumbline.domain.keys import job_id as make_job_id
 from thumbline.domain.snapshot import Snapshot
 from thumbline.domain.transitions.attempt import claim
+from thumbline.domain.transitions.recovery import republish
 from thumbline.service.delete_job import Deletion, delete_job
 from tools.chaos.universe import TIMINGS
 from tools.operator.errors import OperatorError
@@ -113,10 +114,32 @@ def test_a_job_that_has_waited_longer_than_the_backlog_explains_has_lost_its_mes
     world.queued(key="another")
     world.clock.advance(TIMINGS.queued_patience_seconds)
     keep_snapshot(world, expected_wait_ms=1_000)
-    assert why(terminal, job_id)[0] == "no_message"
+    reason, sentence = why(terminal, job_id)
+    assert reason == "message_lost"
+    assert "longer than the backlog of 1 messages explains: its message is probably lost" in sentence
+    assert sentence.endswith("and the reconciler publishes it again within a minute.")
 
     keep_snapshot(world, expected_wait_ms=TIMINGS.queued_patience_seconds * 1000)
     assert why(terminal, job_id)[0] == "backlog"
+
+
+def test_a_job_that_was_just_published_again_is_in_the_backlog_until_its_next_check(
+    world: World, terminal: Terminal
+) -> None:
+    job_id = lost_message(world)
+    world.clock.advance(TIMINGS.queued_patience_seconds)
+    world.tables.apply(job_id, republish(world.job(job_id), world.moment()))
+    world.queued(key="what stands for the message that was published")
+    keep_snapshot(world, expected_wait_ms=1_000)
+    reason, sentence = why(terminal, job_id)
+    assert reason == "backlog"
+    assert "if its own is lost, the reconciler publishes it again in " in sentence
+
+    next_check_at = world.job(job_id).next_check_at
+    assert next_check_at is not None
+    world.clock.advance((next_check_at - world.clock.now()) / 1000)
+    keep_snapshot(world, expected_wait_ms=1_000)
+    assert why(terminal, job_id)[0] == "message_lost"
 
 
 def test_a_backlog_that_nobody_works_on_is_named(world: World, terminal: Terminal) -> None:
@@ -125,7 +148,9 @@ def test_a_backlog_that_nobody_works_on_is_named(world: World, terminal: Termina
     reason, sentence = why(terminal, job_id)
 
     assert reason == "nobody_works"
-    assert sentence.startswith("1 messages wait and nobody works on them")
+    assert sentence.startswith(
+        "1 messages wait, and the reconciler's last pass found no job that runs from its first message: "
+    )
     assert terminal.json("jobs", "why", job_id)["until"] is None
 
     world.clock.advance(181)

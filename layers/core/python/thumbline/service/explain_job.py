@@ -33,12 +33,15 @@ class Reason(StrEnum):
     PAST_DEADLINE = "past_deadline"
     BACKOFF = "backoff"
     NO_MESSAGE = "no_message"
-    """The queue is empty, or the job has waited longer than its backlog explains."""
+    """The queue is empty."""
+    MESSAGE_LOST = "message_lost"
+    """The job has waited longer than the backlog explains, and nothing was published for it since."""
     IN_FLIGHT = "in_flight"
     """Nothing in the queue is visible: the message may be one of those that are hidden."""
     BACKLOG = "backlog"
     NOBODY_WORKS = "nobody_works"
-    """There is a backlog, and the last pass of the reconciler found no job that runs."""
+    """There is a backlog, and the last pass of the reconciler found no job that runs from its first message:
+    nothing tells how long a message waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +119,14 @@ def _available(job: Job, now: int, observed: Observation) -> Explanation:
         reason = Reason.IN_FLIGHT
     elif nobody_works:
         reason = Reason.NOBODY_WORKS
-    elif snapshot is not None and lost_at <= now:
-        reason = Reason.NO_MESSAGE
+    elif snapshot is not None and lost_at <= now and not _was_just_republished(job, now):
+        reason = Reason.MESSAGE_LOST
     else:
         reason = Reason.BACKLOG
     until = None if reason is Reason.NOBODY_WORKS else max(lost_at, job.next_check_at or lost_at)
     return Explanation(reason=reason, job=job, until=until, depth=depth, snapshot=snapshot)
+
+
+def _was_just_republished(job: Job, now: int) -> bool:
+    """The reconciler's message is younger than the job, and the next check gives it its time."""
+    return job.republish_count > 0 and job.next_check_at is not None and job.next_check_at > now
