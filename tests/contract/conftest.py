@@ -97,9 +97,6 @@ def _twins() -> Backend:
     tables = MemoryTables()
     clock = ManualClock()
 
-    def put_row(row: Mapping[str, Any]) -> None:
-        tables.rows[row[JOBS_KEY]] = dict(row)
-
     def changes() -> list[Change]:
         return [
             Change("arn", "shard", record.sequence_number, (record.new or record.old or {})[JOBS_KEY])
@@ -117,7 +114,7 @@ def _twins() -> Backend:
         by_status=MemoryStatusIndex(tables),
         objects=MemoryObjects(),
         name="twins",
-        put_row=put_row,
+        put_row=tables.put_row,
         wait=clock.advance,
         changes=changes,
     )

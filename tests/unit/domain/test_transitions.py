@@ -10,7 +10,8 @@ import pytest
 
 from tests.world import World, new_job
 from thumbline.domain.errors import FailureCode
-from thumbline.domain.job import Failure, Job, Status
+from thumbline.domain.job import Failure, Job, Status, phase_of
+from thumbline.domain.keys import shard_of
 from thumbline.domain.transition import Transition, TransitionRefusedError, apply
 from thumbline.domain.transitions import attempt, deletion, recovery, redrive, unleased
 from tools.chaos.universe import TIMINGS
@@ -147,6 +148,16 @@ def test_a_transition_holds_in_its_states_and_in_no_other(name: str) -> None:
             apply(make(), before)
             held.add(state)
     assert held == allowed
+
+
+@pytest.mark.parametrize("name", [name for name in TABLE if name != "purge"])
+def test_a_row_is_in_the_due_index_under_its_phase(name: str) -> None:
+    make, allowed = TABLE[name]
+    for state in allowed:
+        before = STATES[state]
+        before |= {"check_shard": shard_of(before["job_id"], phase_of(Status(before["status"])))}
+        after = apply(make(), before)
+        assert after["check_shard"] == shard_of(after["job_id"], phase_of(Status(after["status"]))), state
 
 
 @pytest.mark.parametrize("name", TABLE)

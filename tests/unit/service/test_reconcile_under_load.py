@@ -1,0 +1,291 @@
+"""The reconciler where there is much of everything: backlogs, ends, failures, and too little time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from tests.world import World, lost_message, new_job, request_for
+from thumbline.adapters.memory.faults import Fault
+from thumbline.domain.job import Status
+from thumbline.domain.keys import Phase, shard_of
+from thumbline.domain.messages import OutgoingMessage
+from thumbline.domain.relay_failures import LostBatch
+from thumbline.domain.transitions.attempt import claim, complete
+from thumbline.domain.transitions.recovery import republish
+from thumbline.service.reconcile.reconciler import MAX_ERRORS, Healed
+from thumbline.service.reconcile.time_share import FINISHING_SECONDS, TimeShare
+from thumbline.service.reconcile.treat_each import CHUNK
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def stored(world: World, jobs: int = 1, **changes: Any) -> list[str]:
+    """Rows as they are, past every use case."""
+    job_ids = []
+    for _ in range(jobs):
+        row = new_job(world).to_row() | changes
+        world.tables.put_row(row)
+        job_ids.append(row["job_id"])
+    return job_ids
+
+
+def ended(world: World, jobs: int) -> list[str]:
+    """Terminal rows whose retention is over."""
+    job_ids = stored(world, jobs, status=Status.SUCCEEDED.value, next_check_at=1)
+    for job_id in job_ids:
+        world.tables.put_row(world.tables.rows[job_id] | {"check_shard": shard_of(job_id, Phase.ENDED)})
+    return job_ids
+
+
+def running_since_now(world: World, waited_seconds: int, **changes: Any) -> str:
+    """A first attempt that starts now, of a job that was available so long ago."""
+    (job_id,) = stored(world, available_at=world.clock.now() - waited_seconds * 1000, **changes)
+    world.tables.apply(job_id, claim(job_id, world.moment()))
+    return job_id
+
+
+def waiting_messages(world: World, messages: int = 1) -> None:
+    for _ in range(messages):
+        world.send_to_work_queue("of some job")
+
+
+def test_ends_of_retention_keep_no_lost_message_waiting(world: World) -> None:
+    ended(world, 3_000)
+    lost = lost_message(world)
+    world.clock.advance(301)
+    counts = world.reconcile().counts
+    assert counts[Healed.REPUBLISHED] == 1
+    assert counts[Healed.RETIRED] == 400
+    assert world.job(lost).republish_count == 1
+
+
+def test_the_wait_is_measured_on_running_jobs_whoever_else_is_due_soon(world: World) -> None:
+    """Queued jobs whose patience ends soon, and ends of retention, lie in the same stretch of time."""
+    stored(world, 100, next_check_at=world.clock.now() + 1_000)
+    running_since_now(world, 400)
+    waiting_messages(world)
+    assert world.reconcile().expected_wait_ms == 400_000
+
+
+def test_one_job_that_waited_long_says_nothing_of_the_others(world: World) -> None:
+    """Its message was hidden for a whole visibility timeout."""
+    for waited in (9, 10, 11, 720):
+        running_since_now(world, waited)
+    waiting_messages(world)
+    assert world.reconcile().expected_wait_ms == 11_000
+
+
+def test_a_job_whose_message_was_sent_again_does_not_tell_how_long_a_message_waits(world: World) -> None:
+    running_since_now(world, 3_000, republish_count=1)
+    waiting_messages(world)
+    assert world.reconcile().expected_wait_ms is None
+    running_since_now(world, 10)
+    assert world.reconcile().expected_wait_ms == 10_000
+
+
+def test_a_lost_message_is_found_behind_a_long_backlog(world: World) -> None:
+    """It has waited more than twice as long as those that start now."""
+    lost = lost_message(world)
+    world.clock.advance(1_300)
+    for _ in range(20):
+        running_since_now(world, 600)
+    waiting_messages(world, 1_000)
+    assert world.reconcile().counts[Healed.REPUBLISHED] == 1
+    assert world.job(lost).republish_count == 1
+
+
+UNREADABLE: dict[str, Any] = {"presets": "what the next version writes"}
+
+
+def relay_failure(world: World, first: int, last: int) -> None:
+    world.relay_failures.send(
+        [
+            OutgoingMessage(
+                json.dumps(
+                    {
+                        "DDBStreamBatchInfo": {
+                            "shardId": "shard",
+                            "startSequenceNumber": f"{first:021d}",
+                            "endSequenceNumber": f"{last:021d}",
+                            "streamArn": "arn",
+                        }
+                    }
+                )
+            )
+        ]
+    )
+
+
+def unreadable_running_row(world: World) -> None:
+    job_id = running_since_now(world, 10)
+    world.tables.put_row(world.tables.rows[job_id] | UNREADABLE)
+    waiting_messages(world)
+
+
+def unreadable_undelivered(world: World) -> None:
+    (job_id,) = stored(world, **UNREADABLE)
+    world.undelivered.send([OutgoingMessage(request_for(job_id))])
+
+
+def unreadable_relay_failure(world: World) -> None:
+    stored(world, **UNREADABLE)
+    last = len(world.tables.stream)
+    relay_failure(world, last, last)
+
+
+def unreadable_orphan(world: World) -> None:
+    (job_id,) = stored(world, **UNREADABLE)
+    world.objects.put_original(f"originals/{job_id}", b"x", hashlib.sha256(b"x").hexdigest())
+    world.clock.advance(25 * 3_600)
+
+
+def unreadable_oldest(world: World) -> None:
+    (job_id,) = stored(world)
+    world.clock.advance(301)
+    world.reconcile()
+    world.tables.put_row(world.tables.rows[job_id] | UNREADABLE)
+    world.work_queue.messages.clear()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        unreadable_running_row,
+        unreadable_undelivered,
+        unreadable_relay_failure,
+        unreadable_orphan,
+        unreadable_oldest,
+    ],
+)
+def test_no_row_that_cannot_be_read_stops_a_pass(world: World, spoil: Callable[[World], None]) -> None:
+    spoil(world)
+    lost = lost_message(world)
+    world.clock.advance(301)
+    if spoil is unreadable_running_row:
+        running_since_now(world, 10)
+    world.undelivered.send([OutgoingMessage(request_for(lost))])
+    report = world.reconcile()
+    assert Healed.FAILED not in report.counts
+    assert report.counts[Healed.REPUBLISHED] == 1
+    assert report.counts[Healed.REQUEUED] == 1
+    snapshot = world.tables.read_snapshot()
+    assert snapshot is not None
+    assert snapshot.taken_at == world.clock.now()
+
+
+def test_the_sweep_goes_past_an_original_whose_row_cannot_be_read_and_leaves_it(world: World) -> None:
+    unreadable_orphan(world)
+    report = world.reconcile()
+    (key,) = world.objects.objects
+    assert report.orphans_seen_until == key
+    assert report.counts[Healed.BROKEN] == 2  # its own check was due as well
+    assert all("(job.py:" in error or "(presets.py:" in error for error in report.errors)
+
+
+def test_the_words_of_a_report_have_an_end_and_its_counts_have_none(world: World) -> None:
+    stored(world, MAX_ERRORS + 20, **UNREADABLE)
+    world.clock.advance(301)
+    report = world.reconcile()
+    assert report.counts == {Healed.BROKEN: MAX_ERRORS + 20}
+    assert len(report.errors) == MAX_ERRORS
+
+
+def seconds_left(*values: float) -> Callable[[], float]:
+    """Each look at the time finds less of it."""
+    steps: Iterator[float] = iter(values)
+    return lambda: next(steps)
+
+
+def test_a_part_takes_half_of_what_is_left() -> None:
+    share = TimeShare.of(seconds_left(50.0, 31.0, 30.0))
+    assert share.stop_at_seconds == FINISHING_SECONDS + 20
+    assert not share.is_over
+    assert share.is_over
+
+
+def test_a_part_that_begins_too_late_does_nothing() -> None:
+    assert TimeShare.of(lambda: FINISHING_SECONDS - 1).is_over
+
+
+def test_a_pass_that_runs_out_of_time_leaves_some_to_each_part_and_writes_its_snapshot(world: World) -> None:
+    """Every look at the time costs a quarter of a second: 400 rows of each phase are far too many."""
+    for number in range(400):
+        lost = lost_message(world) if not number else stored(world)[0]
+    ended(world, 400)
+    world.undelivered.send([OutgoingMessage(request_for(lost)) for _ in range(400)])
+    world.clock.advance(301)
+    looks = count(55, -0.25)
+    world.remaining_seconds = lambda: float(next(looks))
+    counts = world.reconcile().counts
+    assert 0 < counts[Healed.REPUBLISHED] < 400
+    assert 0 < counts[Healed.REQUEUED] + counts[Healed.OVERTAKEN] < 400
+    assert 0 < counts[Healed.RETIRED] < 400
+    assert next(looks) >= FINISHING_SECONDS / 2
+    assert world.tables.read_snapshot() is not None
+
+
+def test_nobody_waits_for_a_dependency_that_is_down_more_than_once_a_part(world: World) -> None:
+    stored(world, 200)
+    world.clock.advance(301)
+    for _ in range(200):
+        world.faults.plan("get", Fault.REFUSED)
+    report = world.reconcile()
+    assert report.counts == {Healed.FAILED: CHUNK}
+
+
+def test_what_the_relay_gave_up_on_is_owed_once_though_a_sibling_still_runs(world: World) -> None:
+    """The record stays for the one that runs, and the others are not published again with each pass."""
+    running, *others = [world.submit(str(number).encode(), str(number)).job_id for number in range(20)]
+    last = len(world.tables.stream)
+    world.tables.apply(running, claim(running, world.moment()))
+    relay_failure(world, 1, last)
+    assert world.reconcile().counts == {Healed.OWED_AGAIN: 19, Healed.LEFT: 1}
+    for _ in range(2):
+        world.clock.advance(31)
+        counts = world.reconcile().counts
+        assert (counts[Healed.DROPPED], counts[Healed.LEFT], counts[Healed.OWED_AGAIN]) == (19, 1, 0)
+    world.clock.advance(31)
+    world.tables.apply(running, complete(running, 1, {}, world.moment()))
+    assert world.reconcile().counts == {Healed.DROPPED: 20}
+    assert not world.relay_failures.messages
+    assert {world.job(job_id).outbox_seq for job_id in others} == {2}
+
+
+def test_a_publish_that_was_owed_since_is_not_what_the_relay_gave_up_on(world: World) -> None:
+    job_id = world.submit().job_id
+    relay_failure(world, 1, 1)
+    world.tables.apply(job_id, republish(world.job(job_id), world.moment()))
+    assert world.outbox.owed(LostBatch("arn", "shard", f"{1:021d}", f"{1:021d}")) == {job_id: 1}
+    assert world.reconcile().counts == {Healed.OWED_AGAIN: 1}
+    relay_failure(world, 1, 1)
+    assert world.reconcile().counts == {Healed.DROPPED: 1}
+
+
+def test_a_record_may_stand_for_more_jobs_than_a_part_of_a_pass_treats(world: World) -> None:
+    """Lambda folds many failures into one record, and half a record is not done with."""
+    jobs = 3 * world.reconciler.max_jobs_per_run
+    for number in range(jobs):
+        world.submit(str(number).encode(), str(number))
+    relay_failure(world, 1, jobs)
+    looks = count(30, -0.25)
+    world.remaining_seconds = lambda: float(next(looks))
+    first = world.reconcile().counts
+    assert 0 < first[Healed.OWED_AGAIN] < jobs
+    assert world.relay_failures.messages
+    world.clock.advance(31)
+    world.remaining_seconds = lambda: 55.0
+    second = world.reconcile().counts
+    assert second == {
+        Healed.DROPPED: first[Healed.OWED_AGAIN],
+        Healed.OWED_AGAIN: jobs - first[Healed.OWED_AGAIN],
+    }
+    assert not world.relay_failures.messages
