@@ -45,7 +45,8 @@ class ThumbnailWorker(PythonFunction):
             name="thumbnail_worker",
             environment=environment,
             statements=[
-                allow(["dynamodb:UpdateItem"], tables.jobs.table_arn),
+                # A refused update shows the row; only a message that cannot be understood needs a look first.
+                allow(["dynamodb:GetItem", "dynamodb:UpdateItem"], tables.jobs.table_arn),
                 allow(["s3:GetObject"], images.originals_arn),
                 allow(["s3:PutObject"], images.thumbnails_arn),
                 _tells_a_missing_original(images.bucket.bucket_arn),

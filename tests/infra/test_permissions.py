@@ -30,6 +30,7 @@ ALLOWED = {
         "sqs:SendMessage",
     },
     "ThumbnailWorker": {
+        "dynamodb:GetItem",
         "dynamodb:UpdateItem",
         "s3:GetObject",
         "s3:PutObject",

@@ -196,6 +196,17 @@ def test_a_bad_picture_and_a_bad_message_leave_their_siblings_unharmed(deploymen
     assert reasons == {"The message body is not JSON", "schema_version is 2; this worker knows 1"}
 
 
+def test_a_message_of_a_later_version_fails_the_job_that_it_names(deployment: Deployment) -> None:
+    job_id = deployment.post(jpeg())
+    deployment.sqs.send_message(
+        QueueUrl=deployment.work_queue, MessageBody=json.dumps({"schema_version": 2, "job_id": job_id})
+    )
+    assert deployment.work() == {"batchItemFailures": []}
+    assert deployment.job(job_id)["problem"]["code"] == "bad_message"
+    (copy,) = deployment.receive(deployment.dead_letter_queue)
+    assert copy["MessageAttributes"]["job_id"]["StringValue"] == job_id
+
+
 def test_a_job_whose_publish_was_lost_is_found_by_the_reconciler(deployment: Deployment) -> None:
     """S127, with and without the outbox: the stream record never reached the relay."""
     job_id = deployment.post(jpeg())

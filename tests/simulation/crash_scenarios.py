@@ -125,6 +125,11 @@ def _bad_message(world: CrashWorld) -> None:
     world.send_to_work_queue(request_for(job_id_of(world)).replace(": 1", ": 99"))
 
 
+def _bad_message_meets_a_lease(world: CrashWorld) -> None:
+    _bad_message(world)
+    world.tables.apply(job_id_of(world), claim(job_id_of(world), world.moment()))
+
+
 def _slow(world: CrashWorld) -> None:
     """Rendering takes ten seconds, in which the heart beats once."""
     _queue(world)
@@ -314,6 +319,15 @@ SCENARIOS = (
     Scenario(
         "worker, bad message",
         _bad_message,
+        _work,
+        _FAILED | _SUCCEEDED,
+        retried=False,
+        duplicate=_work_on_a_duplicate,
+        copies=1,
+    ),
+    Scenario(
+        "worker, bad message of a leased job",
+        _bad_message_meets_a_lease,
         _work,
         _FAILED | _SUCCEEDED,
         retried=False,

@@ -100,6 +100,11 @@ _FAILURE = Failure(FailureCode.RENDER_CRASHED, "died", retryable=True)
 _RESULTS = {DEFAULT_PRESET.name: Result(key="k", sha256="00", width=1, height=1, bytes=1, type="image/jpeg")}
 
 
+def _is_held(row: MaybeRow) -> bool:
+    """What a look at the row tells the receiver of a bad message: it bounces."""
+    return row is not None and row.is_open and row.lease is Lease.LIVE
+
+
 class WorkerMoves:
     """A subclass may misplace a step, to show that the search finds it."""
 
@@ -143,7 +148,7 @@ class WorkerMoves:
         received = Worker(Phase.RECEIVED, Handle.HELD)
         yield Move("a worker receives a message", row, received, Effect(receive))
         yield Move("a worker receives a returned message", row, received, takes_returned=True)
-        if self._configuration.bad_messages:
+        if self._configuration.bad_messages and not _is_held(row):
             rejecting = Worker(Phase.REJECTING)
             yield Move("a worker copies the bad message", row, rejecting, Effect(receive_bad))
 
@@ -275,12 +280,18 @@ class WorkerMoves:
             yield Move("a worker acknowledges, and the message stays", row, IDLE, Effect(show), fair=False)
 
     def _reject(self, row: MaybeRow) -> Iterator[WorkerMove]:
-        """The copy is in the dead-letter queue already; then the row, then the ack, which is atomic here."""
+        """The copy is in the dead-letter queue already; then the row, then the ack, which is atomic here.
+
+        A claim may have come between the look at the row and this write: then the message goes back.
+        """
         if self._configuration.crashes:
             yield Move("a worker dies", row, IDLE, Effect(return_bad), fair=False)
         written = write(row, lambda: unleased.reject_message(JOB_ID, "unreadable", MOMENT))
         if isinstance(written, Refused):
-            yield Move("a worker leaves the row of a bad message", row, IDLE)
+            if row is not None and row.is_open:
+                yield Move("a worker bounces a bad message", row, IDLE, Effect(return_bad))
+            else:
+                yield Move("a worker leaves the row of a bad message", row, IDLE)
         else:
             yield self._written("a worker fails the job of a bad message", written, IDLE)
 

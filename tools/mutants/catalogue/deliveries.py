@@ -92,6 +92,20 @@ MUTANTS = (
         killed_by=BAD_MESSAGES + "test_a_bad_message_stays_until_its_copy_is_confirmed",
     ),
     Mutant(
+        name="a bad message that bounces leaves a copy each time",
+        module="service.process_delivery",
+        passage="            if held is not None:\n",
+        replacement="            if held is not None and False:\n",
+        killed_by=BAD_MESSAGES + "test_a_bad_message_that_bounces_leaves_no_copy_until_it_is_acknowledged",
+    ),
+    Mutant(
+        name="a bad message that was overtaken is acknowledged",
+        module="service.process_delivery",
+        passage="                if refused.job is not None and refused.job.is_open:\n",
+        replacement="                if refused.job is None:\n",
+        killed_by=BAD_MESSAGES + "test_a_claim_between_the_look_and_the_write_keeps_the_message",
+    ),
+    Mutant(
         name="a lost lease puts its thumbnails",
         module="service.make_thumbnails",
         passage="        if is_lost():\n            return None\n",

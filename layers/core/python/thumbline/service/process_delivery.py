@@ -189,10 +189,30 @@ class _Process:
         return self._done(Outcome.LOST)
 
     def _reject(self, error: BadMessageError) -> Processed:
-        """A copy for a person first, then the row, then the ack."""
-        copy = rejected_copy(self._delivery.body, error, self._worker.clock.now())
-        if self._worker.dead_letters.send([copy]):
-            return self._come_back_later(DependencyUnavailableError("sqs", "the copy was not confirmed"))
+        """A look at the row, a copy for a person, the row, and then the ack.
+
+        The look keeps a message that cannot be acknowledged yet from leaving a copy at each of its bounces.
+        """
+        try:
+            held = self._held_by_another(error.job_id)
+            if held is not None:
+                return self._bounce_rejected(held, error)
+            copy = rejected_copy(self._delivery.body, error, self._worker.clock.now())
+            if self._worker.dead_letters.send([copy]):
+                return self._come_back_later(DependencyUnavailableError("sqs", "the copy was not confirmed"))
+            return self._fail_rejected(error)
+        except DependencyUnavailableError as unavailable:
+            return self._come_back_later(unavailable)
+
+    def _held_by_another(self, job_id: str | None) -> Job | None:
+        job = None if job_id is None else self._worker.jobs.get(job_id)
+        if job is None or not job.is_open:
+            return None
+        skew_seconds = self._worker.timings.skew_seconds
+        return job if job.has_live_lease(self._worker.clock.now(), skew_seconds) else None
+
+    def _fail_rejected(self, error: BadMessageError) -> Processed:
+        """Its copy is in the dead-letter queue. Raises DependencyUnavailableError."""
         if error.job_id is not None:
             try:
                 self._worker.jobs.apply(
@@ -201,8 +221,6 @@ class _Process:
             except TransitionRefusedError as refused:
                 if refused.job is not None and refused.job.is_open:
                     return self._bounce_rejected(refused.job, error)
-            except DependencyUnavailableError as unavailable:
-                return self._come_back_later(unavailable)
         return self._done(Outcome.REJECTED, error.reason)
 
     def _bounce_rejected(self, job: Job, error: BadMessageError) -> Processed:
