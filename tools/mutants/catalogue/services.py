@@ -9,6 +9,7 @@ from tools.mutants.killers import (
     REDRIVE_AND_DELETE,
     RELAY_OUTBOX,
     STILL_SO,
+    UNDER_LOAD,
 )
 from tools.mutants.mutant import Mutant
 
@@ -101,55 +102,96 @@ MUTANTS = (
     Mutant(
         name="delete an undelivered message before its write",
         module="service.reconcile.drain_undelivered",
-        passage="            healed = _heal(delivery, reconciler, report)\n",
+        passage="    treated = _heal(delivery, reconciler)\n",
         replacement=(
-            "            reconciler.undelivered_queue.delete(delivery.receipt_handle)\n"
-            "            healed = _heal(delivery, reconciler, report)\n"
+            "    reconciler.undelivered_queue.delete(delivery.receipt_handle)\n"
+            "    treated = _heal(delivery, reconciler)\n"
         ),
         killed_by=STILL_SO + "test_an_undelivered_message_outlives_the_death_of_its_healer",
     ),
     Mutant(
         name="drop an undelivered message of a live attempt",
         module="service.reconcile.drain_undelivered",
-        passage=("            if healed not in (Healed.LEFT, Healed.OVERTAKEN):\n                reconciler"),
-        replacement=("            if healed is not Healed.OVERTAKEN:\n                reconciler"),
+        passage="    if treated.healed is not Healed.LEFT:\n",
+        replacement="    if treated:\n",
         killed_by=RECONCILE + "test_an_undelivered_message_by_its_jobs_state",
     ),
     Mutant(
         name="drop an undelivered message that was overtaken",
         module="service.reconcile.drain_undelivered",
-        passage=("            if healed not in (Healed.LEFT, Healed.OVERTAKEN):\n                reconciler"),
-        replacement=("            if healed is not Healed.LEFT:\n                reconciler"),
+        passage="    treated = _heal(delivery, reconciler)\n",
+        replacement=(
+            "    try:\n"
+            "        treated = _heal(delivery, reconciler)\n"
+            "    except Exception:\n"
+            "        treated = Treated(Healed.DROPPED)\n"
+        ),
         killed_by=STILL_SO + "test_an_undelivered_message_that_was_overtaken_is_left",
     ),
     Mutant(
         name="forget a lost stream record before it is owed again",
         module="service.reconcile.renew_owed",
-        passage="    outcomes = [_owe_again(",
+        passage="    treated = treat_each(\n",
         replacement=(
-            "    reconciler.relay_failure_queue.delete(failure.receipt_handle)\n    outcomes = [_owe_again("
+            "    reconciler.relay_failure_queue.delete(failure.receipt_handle)\n    treated = treat_each(\n"
         ),
         killed_by=STILL_SO + "test_a_lost_stream_record_outlives_the_death_of_its_healer",
     ),
     Mutant(
+        name="owe what was owed again since",
+        module="service.reconcile.renew_owed",
+        passage=" or job.outbox_seq != lost_seq",
+        replacement="",
+        killed_by=UNDER_LOAD + "test_what_the_relay_gave_up_on_is_owed_once_though_a_sibling_still_runs",
+    ),
+    Mutant(
+        name="call half a record of the relay's done",
+        module="service.reconcile.renew_owed",
+        passage="len(treated) == len(owed) and ",
+        replacement="",
+        killed_by=UNDER_LOAD + "test_a_record_may_stand_for_more_jobs_than_a_part_of_a_pass_treats",
+    ),
+    Mutant(
+        name="a row that cannot be read stops the pass",
+        module="service.reconcile.treat_each",
+        passage="    except Exception as error:\n",
+        replacement="    except ZeroDivisionError as error:\n",
+        killed_by=UNDER_LOAD + "test_no_row_that_cannot_be_read_stops_a_pass",
+    ),
+    Mutant(
+        name="a part takes all the time of a pass",
+        module="service.reconcile.time_share",
+        passage="FINISHING_SECONDS + left / 2",
+        replacement="0",
+        killed_by=UNDER_LOAD
+        + "test_a_pass_that_runs_out_of_time_leaves_some_to_each_part_and_writes_its_snapshot",
+    ),
+    Mutant(
+        name="ends of retention stand before jobs that wait",
+        module="domain.keys",
+        passage='    return f"{phase}-{zlib.crc32(job_id.encode()) % DUE_SHARDS}"\n',
+        replacement='    return f"{Phase.QUEUED}-{zlib.crc32(job_id.encode()) % DUE_SHARDS}"\n',
+        killed_by="tests/unit/domain/test_small_rules.py::test_every_shard_of_a_phase_is_used",
+    ),
+    Mutant(
         name="forget a lost stream record of a live attempt",
         module="service.reconcile.renew_owed",
-        passage="    if not _UNSETTLED.intersection(outcomes):\n",
-        replacement="    if outcomes:\n",
+        passage="all(one.healed in _SETTLED for one in treated)",
+        replacement="treated",
         killed_by=STILL_SO + "test_a_lost_stream_record_of_a_live_attempt_is_left",
     ),
     Mutant(
         name="sweep originals of live jobs",
         module="service.reconcile.sweep_orphans",
-        passage=("        if reconciler.jobs.get(job_id) is None:\n            reconciler"),
-        replacement=("        if job_id:\n            reconciler"),
+        passage="    if not is_job_id(job_id) or reconciler.jobs.get(job_id) is not None:\n",
+        replacement="    if not is_job_id(job_id):\n",
         killed_by=RECONCILE_LEFTOVERS + "test_orphans_go_after_a_day_and_originals_with_a_row_stay",
     ),
     Mutant(
         name="sweep originals that are being accepted",
         module="service.reconcile.sweep_orphans",
-        passage=("        if created_at_of(job_id) > ripe_before:\n            break\n"),
-        replacement="",
+        passage="            return keys[:position]\n",
+        replacement="            continue\n",
         killed_by=RECONCILE_LEFTOVERS + "test_orphans_go_after_a_day_and_originals_with_a_row_stay",
     ),
     Mutant(

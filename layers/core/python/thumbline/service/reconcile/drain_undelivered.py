@@ -29,8 +29,9 @@ def drain_undelivered(reconciler: Reconciler, report: ReconcileReport, time: Tim
 
 
 def _treat(delivery: ReceivedMessage, reconciler: Reconciler) -> Treated:
+    """A refused write raises past the delete: whoever was faster may not have done what the message needs."""
     treated = _heal(delivery, reconciler)
-    if treated.healed not in (Healed.LEFT, Healed.OVERTAKEN):
+    if treated.healed is not Healed.LEFT:
         reconciler.undelivered_queue.delete(delivery.receipt_handle)
     return treated
 
