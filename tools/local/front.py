@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
 import logging
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from pathlib import Path
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
@@ -29,6 +27,7 @@ from tools.local.gateway import (
     GatewayResponses,
     exceeds_limits,
 )
+from tools.local.refusals import malformed, problem
 
 STAGE_PATH = "/v1"
 DOCS_PATH = "/docs"
@@ -36,7 +35,6 @@ DOCS_PATH = "/docs"
 HANDLERS_AT_ONCE = 4
 """Each call in progress costs the emulator a process, seconds of CPU to start it and 70 MB. More than these
 wait here, where on AWS they would run: twenty cold starts at once keep two cores busy beyond the timeout."""
-RETRY_AFTER_SECONDS = 2
 INTEGRATION_TIMEOUT_SECONDS = 29.0
 """API Gateway's limit for one integration; later answers are lost."""
 
@@ -99,10 +97,16 @@ class Front:
     async def _handle(self, request: web.Request) -> web.Response:
         target = self.target
         if target is None:
-            return _problem(503, "starting", "The local stack is still starting; try again in a moment.")
+            return problem(503, "starting", "The local stack is still starting; try again in a moment.")
         if not _is_inside_stage(request.raw_path):
-            return _problem(404, "not_found", f"The API answers below {STAGE_PATH}/ only; correct the path.")
-        body = await _read_within_limits(request)
+            return problem(404, "not_found", f"The API answers below {STAGE_PATH}/ only; correct the path.")
+        if _has_bytes_of_no_text(request.headers):
+            return malformed(None)
+        try:
+            body = await _read_within_limits(request)
+        except ConnectionError as error:  # nobody is there any more to read the answer
+            _LOG.warning("%s %s: no whole body came (%s)", request.method, request.path, error)
+            return malformed(error)
         if body is None:
             return _gateway_answer(target, request, REQUEST_TOO_LARGE, 413, "Request Too Long")
         return await self._forward(request, target, body)
@@ -127,7 +131,7 @@ class Front:
             return _gateway_answer(target, request, INTEGRATION_TIMEOUT, 504, "Endpoint request timed out")
         except ClientError as error:
             _LOG.warning("%s %s: %s", request.method, request.path, error)
-            return _problem(
+            return problem(
                 503,
                 "emulator_unavailable",
                 "The emulator does not answer and the outcome is unknown; see whether the local stack runs,"
@@ -154,6 +158,12 @@ async def _docs_page(_request: web.Request) -> web.FileResponse:
 def _is_inside_stage(raw_path: str) -> bool:
     path = raw_path.partition("?")[0]
     return path == STAGE_PATH or path.startswith(f"{STAGE_PATH}/")
+
+
+def _has_bytes_of_no_text(headers: Mapping[str, str]) -> bool:
+    """Whether a value has bytes that are no UTF-8: aiohttp reads them as surrogates, which it cannot send on,
+    and left out they would make one idempotency key of two. Names and paths have none: its parser refuses."""
+    return any("\ud800" <= character <= "\udfff" for value in headers.values() for character in value)
 
 
 async def _read_within_limits(request: web.Request) -> bytes | None:
@@ -190,18 +200,3 @@ def _gateway_answer(
         response_type, message=message, request_id=str(uuid.uuid4()), path=request.path, default_status=status
     )
     return web.Response(status=answer.status, headers=answer.headers, body=answer.body)
-
-
-def _problem(status: int, code: str, detail: str) -> web.Response:
-    document = {
-        "type": f"/v1/problems/{code}",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "code": code,
-        "detail": detail,
-        "request_id": str(uuid.uuid4()),
-    }
-    headers = {"Content-Type": PROBLEM_TYPE}
-    if status == 503:
-        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    return web.Response(status=status, headers=headers, body=json.dumps(document).encode())

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from aiohttp import web
 
+from tools.local.refusals import ProblemHandler
+
 _SHUTDOWN_SECONDS = 1.0
 
 
@@ -19,27 +21,34 @@ _SHUTDOWN_SECONDS = 1.0
 def serving(application: web.Application, listener: socket.socket, *, log: Path) -> Iterator[None]:
     """Serves `application` on `listener` until the block ends; closes the listener."""
     loop = asyncio.new_event_loop()
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS)
+    runner = web.AppRunner(application, shutdown_timeout=_SHUTDOWN_SECONDS)
     with _logged(log):
-        loop.run_until_complete(_start(runner, listener))
+        server = loop.run_until_complete(_start(runner, listener))
         thread = threading.Thread(target=loop.run_forever, name="thumbline-front", daemon=True)
         thread.start()
         try:
             yield
         finally:
-            asyncio.run_coroutine_threadsafe(_stop(runner), loop).result()
+            asyncio.run_coroutine_threadsafe(_stop(runner, server), loop).result()
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
             loop.close()
             listener.close()
 
 
-async def _start(runner: web.AppRunner, listener: socket.socket) -> None:
+async def _start(runner: web.AppRunner, listener: socket.socket) -> asyncio.Server:
+    """Without a site of aiohttp's, which would make a handler of its own for each connection."""
     await runner.setup()
-    await web.SockSite(runner, listener).start()
+    manager = runner.server
+    assert manager is not None
+    loop = asyncio.get_running_loop()
+    return await loop.create_server(
+        lambda: ProblemHandler(manager, loop=loop, auto_decompress=False), sock=listener
+    )
 
 
-async def _stop(runner: web.AppRunner) -> None:
+async def _stop(runner: web.AppRunner, server: asyncio.Server) -> None:
+    server.close()
     await runner.cleanup()
     # Whoever still waits for an answer that cannot come any more.
     abandoned = asyncio.all_tasks() - {asyncio.current_task()}

@@ -1,128 +1,18 @@
-"""The front before a fake upstream: what passes untouched, and what it answers in the gateway's place."""
+"""What the front passes untouched, and what it answers in the gateway's place."""
 
 from __future__ import annotations
 
-import asyncio
-import json
 import socket
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import pytest
-from aiohttp import web
 
-from tools.client import Answer, ImageApi
-from tools.local.front import HANDLERS_AT_ONCE, Front, Target
-from tools.local.gateway import LAMBDA_EVENT_LIMIT_BYTES, GatewayResponses
-from tools.local.ports import free_port, port_of
-from tools.local.serving import serving
+from tests.integration.local.front_rig import RESPONSES, Rig
+from tools.local.front import HANDLERS_AT_ONCE, Target
+from tools.local.gateway import LAMBDA_EVENT_LIMIT_BYTES
+from tools.local.ports import free_port
 
 LARGEST_BODY_BYTES = LAMBDA_EVENT_LIMIT_BYTES // 4 * 3
-
-
-def _gateway_response(code: str, status: str | None, **headers: str) -> dict[str, Any]:
-    return {
-        "StatusCode": status,
-        "ResponseParameters": {
-            f"gatewayresponse.header.{name}": f"'{value}'" for name, value in headers.items()
-        },
-        "ResponseTemplates": {
-            "application/json": json.dumps({"code": code, "request_id": "$context.requestId"})
-        },
-    }
-
-
-RESPONSES = GatewayResponses(
-    {
-        "REQUEST_TOO_LARGE": _gateway_response("payload_too_large", "413"),
-        "INTEGRATION_TIMEOUT": _gateway_response("gateway_timeout", "504", **{"Retry-After": "5"}),
-        "DEFAULT_5XX": _gateway_response("internal", None, **{"Retry-After": "5"}),
-    }
-)
-
-
-@dataclass
-class Upstream:
-    """Plays the emulator: remembers what reached it, answers by the last part of the path."""
-
-    seen: list[tuple[web.Request, bytes]] = field(default_factory=list)
-    at_once: int = 0
-    most_at_once: int = 0
-
-    def application(self) -> web.Application:
-        application = web.Application(client_max_size=2**30)
-        application.router.add_route("*", "/{path:.*}", self._answer)
-        return application
-
-    async def _answer(self, request: web.Request) -> web.Response:
-        self.seen.append((request, await request.read()))
-        answer = request.path.rpartition("/")[2]
-        if answer == "redirect":
-            return web.Response(status=302, headers={"Location": "/elsewhere"})
-        if answer == "cookies":
-            response = web.Response()
-            response.headers.add("Set-Cookie", "a=1")
-            response.headers.add("Set-Cookie", "b=2")
-            return response
-        if answer == "gzip":
-            return web.Response(body=b"not really gzip", headers={"Content-Encoding": "gzip"})
-        if answer == "crash":
-            return web.json_response({"message": "Internal server error"}, status=502)
-        if answer == "own-503":
-            problem = json.dumps({"code": "unavailable"})
-            return web.Response(status=503, text=problem, content_type="application/problem+json")
-        if answer == "slow":
-            self.at_once += 1
-            self.most_at_once = max(self.most_at_once, self.at_once)
-            await asyncio.sleep(0.1)
-            self.at_once -= 1
-        if answer == "silence":
-            await asyncio.sleep(3600)
-        return web.Response(
-            body=b"hello", headers={"X-Kept": "yes", "Connection": "X-Secret", "X-Secret": "no"}
-        )
-
-
-@dataclass
-class Rig:
-    upstream: Upstream
-    front: Front
-    api: ImageApi
-    port: int
-
-    def get(self, path: str, method: str = "GET", **headers: str) -> Answer:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.api.request(method, f"http://127.0.0.1:{self.port}{path}", headers=named)
-
-    def post(self, body: bytes) -> Answer:
-        return self.api.post_image(body, key="k", content_type="image/jpeg")
-
-    def raw(self, request: bytes) -> bytes:
-        """The answer to exactly these bytes."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
-            connection.sendall(request)
-            answer = b""
-            while chunk := connection.recv(65536):
-                answer += chunk
-        return answer
-
-
-@pytest.fixture
-def rig(tmp_path: Path) -> Iterator[Rig]:
-    upstream, front = Upstream(), Front()
-    upstream_socket = socket.create_server(("127.0.0.1", 0))
-    front_socket = socket.create_server(("127.0.0.1", 0))
-    emulator_url = f"http://127.0.0.1:{port_of(upstream_socket)}"
-    front.target = Target(emulator_url, "abc123", RESPONSES)
-    with (
-        serving(upstream.application(), upstream_socket, log=tmp_path / "upstream.log"),
-        serving(front.application(), front_socket, log=tmp_path / "front.log"),
-        ImageApi(f"http://127.0.0.1:{port_of(front_socket)}/v1") as api,
-    ):
-        yield Rig(upstream, front, api, port_of(front_socket))
 
 
 def test_the_raw_path_and_query_reach_the_emulator_byte_for_byte(rig: Rig) -> None:
@@ -180,6 +70,16 @@ def test_encoded_answers_are_not_decoded(rig: Rig) -> None:
 
     assert b"Content-Encoding: gzip\r\n" in answer
     assert answer.endswith(b"not really gzip")
+
+
+def test_encoded_bodies_are_not_decoded(rig: Rig) -> None:
+    rig.raw(
+        b"POST /v1/images HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        b"Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"
+    )
+
+    request, body = rig.upstream.seen[0]
+    assert (request.headers["Content-Encoding"], body) == ("gzip", b"abc")
 
 
 def test_options_and_head_pass(rig: Rig) -> None:
