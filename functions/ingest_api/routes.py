@@ -18,6 +18,7 @@ from functions.ingest_api.router import Route, Router
 from thumbline.bootstrap.ingest_api import Ingest
 from thumbline.domain.cursors import CursorError, seal, unseal
 from thumbline.domain.job import Status
+from thumbline.ports.objects import FetchMethod
 from thumbline.service.accept_image import Submission, accept_image
 from thumbline.service.accept_job import Accepted
 from thumbline.service.begin_upload import begin_upload
@@ -111,7 +112,9 @@ def get_thumbnail(request: Request, ingest: Ingest) -> Answer:
     headers = {"ETag": etag, "Cache-Control": f"private, max-age={fresh_seconds}"}
     if matches(request.header("If-None-Match"), etag):
         return Answer(304, headers=headers)
-    url = ingest.signer.sign(result.key, result.type, ingest.settings.signed_url_seconds)
+    # A signature holds for one method, and a redirected HEAD is a HEAD again.
+    method: FetchMethod = "HEAD" if request.method == "HEAD" else "GET"
+    url = ingest.signer.sign(result.key, result.type, ingest.settings.signed_url_seconds, method)
     return Answer(302, headers=headers | {"Location": url})
 
 

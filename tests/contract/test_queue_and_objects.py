@@ -105,7 +105,7 @@ def test_all_objects_under_a_prefix_are_removed_and_no_other(backend: Backend) -
 
 
 def test_a_signed_url_names_the_object(backend: Backend) -> None:
-    url = backend.objects.sign("thumbnails/a/1.jpg", "image/jpeg", 300)
+    url = backend.objects.sign("thumbnails/a/1.jpg", "image/jpeg", 300, "GET")
     assert "thumbnails/a/1.jpg" in url
     assert "300" in url
 

@@ -96,7 +96,8 @@ def _get_thumbnail(settings: IngestSettings) -> Part:
     return {
         "operationId": "getThumbnail",
         "summary": "Fetch a thumbnail",
-        "description": f"Redirects to a signed URL that serves the picture for {minutes} minutes.",
+        "description": f"Redirects to a signed URL that serves the picture for {minutes} minutes, to the"
+        " method that asked.",
         "parameters": [
             _JOB_ID,
             {

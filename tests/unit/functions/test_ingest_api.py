@@ -96,6 +96,16 @@ def test_the_thumbnail_is_a_redirect_that_can_be_revalidated(api: Api) -> None:
     assert other.status == 302
 
 
+def test_a_redirect_can_be_followed_with_the_method_that_asked(api: Api) -> None:
+    """A signature holds for one method: whoever follows a HEAD with a HEAD would be refused otherwise."""
+    job_id = api.post().document["job_id"]
+    api.finish()
+    for method in ("GET", "HEAD"):
+        answer = api.call(method, f"/images/{job_id}/thumbnail")
+        assert answer.status == 302
+        assert f"method={method}" in answer.headers["Location"]
+
+
 def test_more_presets_are_owed_when_asked_for(api: Api) -> None:
     answer = api.call("POST", "/images?presets=small", b"pixels", KEY)
     api.finish()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 from thumbline.domain.errors import ThumblineError
 
@@ -53,7 +53,11 @@ class ReconcilerObjects(ObjectRemover, OriginalLister, Protocol):
     """The reconciler's view of the bucket."""
 
 
+FetchMethod = Literal["GET", "HEAD"]
+
+
 class UrlSigner(Protocol):
-    def sign(self, key: str, content_type: str, seconds: int) -> str:
-        """A URL that serves the object under this content type for so long. Makes no call."""
+    def sign(self, key: str, content_type: str, seconds: int, method: FetchMethod) -> str:
+        """A URL that serves the object under this content type for so long, to this method alone. Makes no
+        call."""
         ...

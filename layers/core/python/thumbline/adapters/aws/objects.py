@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from thumbline.adapters.aws.failures import error_code, unavailable_when_failing
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.schema import ORIGINALS_PREFIX
-from thumbline.ports.objects import ObjectMissingError
+from thumbline.ports.objects import FetchMethod, ObjectMissingError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -81,9 +81,9 @@ class S3Objects:
             )
         return [found["Key"] for found in answer.get("Contents", [])]
 
-    def sign(self, key: str, content_type: str, seconds: int) -> str:
+    def sign(self, key: str, content_type: str, seconds: int, method: FetchMethod) -> str:
         return self._client.generate_presigned_url(
-            "get_object",
+            "head_object" if method == "HEAD" else "get_object",
             Params={
                 "Bucket": self._bucket,
                 "Key": key,

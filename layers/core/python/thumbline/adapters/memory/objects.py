@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from thumbline.adapters.memory.faults import Boundary, Faults
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.schema import ORIGINALS_PREFIX
-from thumbline.ports.objects import ObjectMissingError
+from thumbline.ports.objects import FetchMethod, ObjectMissingError
 
 DEPENDENCY = "s3"
 
@@ -65,8 +65,8 @@ class MemoryObjects:
             found = sorted(name for name in self.objects if name.startswith(ORIGINALS_PREFIX) and name > key)
         return found[:limit]
 
-    def sign(self, key: str, content_type: str, seconds: int) -> str:
-        return f"memory://bucket/{key}?type={content_type}&seconds={seconds}"
+    def sign(self, key: str, content_type: str, seconds: int, method: FetchMethod) -> str:
+        return f"memory://bucket/{key}?type={content_type}&seconds={seconds}&method={method}"
 
     def _put(self, key: str, stored: StoredObject) -> None:
         if self.on_change is not None:
