@@ -20,9 +20,11 @@ MADE := .venv .venv-api .venv-emulator node_modules .setup.lock .local cdk.out o
 # `value` keeps what the caller typed as it is: make would expand a dollar sign in a file's name.
 export THUMBLINE_IMAGES := $(value IMAGE)
 export THUMBLINE_STAGE := $(value STAGE)
+export THUMBLINE_IDENTITY := $(value IDENTITY)
 export THUMBLINE_DIR := $(value DIR)
 export THUMBLINE_OUT := $(value OUT)
 export THUMBLINE_URL := $(value URL)
+export THUMBLINE_TOKEN := $(value TOKEN)
 export THUMBLINE_ALARM_EMAIL := $(value ALARM_EMAIL)
 export PYTHON
 # Where a shell forbids bytecode, every process would compile the CDK and the SDK anew.
@@ -87,16 +89,16 @@ fuzz-images: setup ## render damaged pictures (COUNT=5000 SEED=number)
 quality: setup ## measure likeness, time and memory of thumbnails: the tables of docs/images.md
 	@exec $(PY) -m tools.quality
 
-synth: setup ## write the CloudFormation template to cdk.out (STAGE=dev)
-	@$(CDK) synth --quiet --context "stage=$$THUMBLINE_STAGE"
+synth: setup ## write the CloudFormation template to cdk.out (STAGE=dev IDENTITY=iam|token)
+	@$(CDK) synth --quiet --context "stage=$$THUMBLINE_STAGE" --context "identity=$$THUMBLINE_IDENTITY"
 
-deploy: setup ## deploy to the AWS account that your credentials name (STAGE=dev ALARM_EMAIL=address)
+deploy: setup ## deploy to the AWS account that your credentials name (STAGE=dev IDENTITY=iam|token ALARM_EMAIL=address)
 	@exec $(PY) -m tools.deploy up "$$THUMBLINE_STAGE"
 
 destroy: setup ## remove a deployed stage with all its data (STAGE=dev)
 	@exec $(PY) -m tools.deploy down "$$THUMBLINE_STAGE"
 
-smoke: setup ## send a sample photo through a deployed stage (URL=https://… IMAGE="a.jpg b.png")
+smoke: setup ## send a sample photo through a deployed stage (URL=https://… IMAGE="a.jpg b.png"; TOKEN=… in the environment)
 	@set -f; exec $(PY) -m tools.smoke "$$THUMBLINE_URL" $$THUMBLINE_IMAGES
 
 cost: setup ## what a million jobs and an idle month cost, from docs/prices.json

@@ -1,4 +1,5 @@
-"""The CDK app: `cdk synth --context stage=dev|prod|local [--context alarm-email=ADDRESS]`."""
+"""The CDK app: `cdk synth --context stage=dev|prod|local [--context identity=iam|token]
+[--context alarm-email=ADDRESS]`."""
 
 from __future__ import annotations
 

@@ -81,6 +81,7 @@ class ThumblineStack(Stack):
         for name, value in {
             "ApiUrl": rest_api.url,
             "ApiId": rest_api.api.rest_api_id,
+            "Identity": settings.identity,
             "JobsTableName": tables.jobs.table_name,
             "IdempotencyTableName": tables.idempotency.table_name,
             "AccessTableName": tables.access.table_name,

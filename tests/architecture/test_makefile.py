@@ -89,8 +89,11 @@ def test_help_and_clean_need_no_set_up(project: Path) -> None:
             ["chaos-local", "JOBS=40", "SEED=7"],
             "<-m><tools.chaos_local><--jobs><40><--clients><8><--seed><7>",
         ),
-        (["synth"], "<synth><--quiet><--context><stage=dev>"),
-        (["synth", "STAGE=prod"], "<synth><--quiet><--context><stage=prod>"),
+        (["synth"], "<synth><--quiet><--context><stage=dev><--context><identity=>"),
+        (
+            ["synth", "STAGE=prod", "IDENTITY=token"],
+            "<synth><--quiet><--context><stage=prod><--context><identity=token>",
+        ),
         (["deploy", "STAGE=$(touch gone)"], "<-m><tools.deploy><up><$(touch gone)>"),
         (["destroy"], "<-m><tools.deploy><down><dev>"),
         (["destroy", "STAGE=`touch gone`"], "<-m><tools.deploy><down><`touch gone`>"),
@@ -101,12 +104,35 @@ def test_help_and_clean_need_no_set_up(project: Path) -> None:
         (["openapi"], "<-m><tests.described>"),
         (["fuzz-api"], "<-m><tools.fuzz_api><--cases><2000>"),
         (["fuzz-api", "CASES=5", "SEED=1"], "<-m><tools.fuzz_api><--cases><5><--seed><1>"),
-        (["synth", "STAGE=$(touch gone)"], "<synth><--quiet><--context><stage=$(touch gone)>"),
+        (
+            ["synth", "STAGE=$(touch gone)"],
+            "<synth><--quiet><--context><stage=$(touch gone)><--context><identity=>",
+        ),
     ],
     ids=lambda it: " ".join(it) if isinstance(it, list) else "",
 )
 def test_a_command_prints_only_what_it_starts(project: Path, words: list[str], called: str) -> None:
     assert make(project, *words).stdout == f"{called}\n"
+
+
+def test_settings_and_secrets_travel_in_the_environment_and_not_in_the_command_line(project: Path) -> None:
+    (project / ".venv/bin/python").write_text(
+        '#!/bin/sh\necho "$*" "[$THUMBLINE_IDENTITY]" "[$THUMBLINE_TOKEN]"\n'
+    )
+
+    deployed = make(project, "deploy", "IDENTITY=token").stdout
+    smoked = make(project, "smoke", "URL=x", "TOKEN=thumb_$(touch gone)").stdout
+
+    assert deployed == "-m tools.deploy up dev [token] []\n"
+    assert smoked == "-m tools.smoke x [] [thumb_$(touch gone)]\n"
+
+
+def test_help_names_what_can_be_chosen() -> None:
+    listed = {line.split()[0]: line for line in make(ROOT, "help").stdout.splitlines()}
+
+    for target in ("synth", "deploy"):
+        assert "IDENTITY=iam|token" in listed[target]
+    assert "TOKEN=" in listed["smoke"]
 
 
 def test_check_is_everything_that_ci_runs(project: Path) -> None:

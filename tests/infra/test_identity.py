@@ -50,6 +50,10 @@ def test_the_authorizer_reads_tokens_and_nothing_else(token_stage: Template) -> 
     assert statement["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["token#*"]}}
 
 
+def test_the_stage_tells_its_identity_to_the_next_deployment(token_stage: Template) -> None:
+    assert token_stage.body["Outputs"]["Identity"]["Value"] == "token"
+
+
 def test_ingest_takes_the_owner_from_the_authorizer(token_stage: Template) -> None:
     function = token_stage.one("AWS::Lambda::Function", "IngestApi")
 

@@ -9,6 +9,7 @@ from tests.infra.template import Template
 OUTPUTS = {
     "ApiUrl",
     "ApiId",
+    "Identity",
     "JobsTableName",
     "IdempotencyTableName",
     "AccessTableName",
@@ -37,6 +38,13 @@ TAGGED = (
 
 def test_the_outputs_are_those_that_tools_read(any_stage: Template) -> None:
     assert set(any_stage.body["Outputs"]) == OUTPUTS
+
+
+@pytest.mark.parametrize(("stage", "identity"), [("dev", "iam"), ("prod", "iam"), ("local", "local")])
+def test_a_deployed_stage_tells_how_its_callers_are_told_apart(
+    stage: str, identity: str, templates: dict[str, Template]
+) -> None:
+    assert templates[stage].body["Outputs"]["Identity"]["Value"] == identity
 
 
 @pytest.mark.parametrize("kind", TAGGED)

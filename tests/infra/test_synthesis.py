@@ -11,11 +11,11 @@ from pathlib import Path
 from infra.synthesis import ROOT
 
 
-def _synthesize(stage: str, assembly: Path) -> subprocess.CompletedProcess[str]:
+def _synthesize(assembly: Path, **context: str) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
         "CDK_OUTDIR": str(assembly),
-        "CDK_CONTEXT_JSON": json.dumps({"stage": stage}),
+        "CDK_CONTEXT_JSON": json.dumps(context),
     }
     return subprocess.run(
         [sys.executable, "app.py"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
@@ -23,14 +23,21 @@ def _synthesize(stage: str, assembly: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_an_unknown_stage_ends_in_one_sentence(tmp_path: Path) -> None:
-    run = _synthesize("staging", tmp_path)
+    run = _synthesize(tmp_path, stage="staging")
 
     assert run.returncode == 1
     assert run.stderr == "thumbline: unknown stage 'staging': choose one of dev, prod, local\n"
 
 
+def test_an_unknown_identity_ends_in_one_sentence(tmp_path: Path) -> None:
+    run = _synthesize(tmp_path, stage="dev", identity="tokens")
+
+    assert run.returncode == 1
+    assert run.stderr == "thumbline: unknown identity 'tokens': choose one of iam, token, local\n"
+
+
 def test_the_local_stage_synthesizes_with_its_real_assets(tmp_path: Path) -> None:
-    run = _synthesize("local", tmp_path)
+    run = _synthesize(tmp_path, stage="local", identity="")
 
     assert (run.returncode, run.stderr) == (0, "")
     assert (tmp_path / "Thumbline-Local.template.json").is_file()

@@ -35,6 +35,8 @@ class FakeSession:
     answers: dict[str, Any] = field(default_factory=dict)
     region_name: str | None = "eu-central-1"
     credentials: object | None = "credentials"
+    identity: str = "iam"
+    """Of the stack that is deployed."""
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -47,6 +49,7 @@ class FakeSession:
                         "Outputs": [
                             {"OutputKey": "ApiUrl", "OutputValue": "https://api.example/v1"},
                             {"OutputKey": "BucketName", "OutputValue": "bucket"},
+                            {"OutputKey": "Identity", "OutputValue": self.identity},
                         ]
                     }
                 ]

@@ -38,7 +38,10 @@ def test_a_deployment_ends_with_the_url_and_a_signed_curl_line() -> None:
     run.deploy()
 
     assert run.cdk == [
-        ["deploy", "Thumbline-Dev", "--context", "stage=dev", "--context", "alarm-email=ops@example.com"]
+        [
+            *("deploy", "Thumbline-Dev", "--context", "stage=dev", "--context", "identity=iam"),
+            *("--context", "alarm-email=ops@example.com"),
+        ]
     ]
     assert run.said[0] == (
         "Deploying Thumbline-Dev to account 123456789012 in eu-central-1"
@@ -56,6 +59,79 @@ def test_without_an_address_it_says_that_nobody_is_told() -> None:
 
     assert any(line.startswith("Nobody will be told of alarms") for line in run.said)
     assert run.cdk[0][-1] == "alarm-email="
+
+
+NO_STACK = refusal("ValidationError")
+FAILED_FIRST: dict[str, Any] = {"Stacks": [{}]}
+OLDER: dict[str, Any] = {
+    "Stacks": [{"Outputs": [{"OutputKey": "ApiUrl", "OutputValue": "https://api.example/v1"}]}]
+}
+
+
+@pytest.mark.parametrize(
+    ("deployed", "asked", "used"),
+    [
+        ("token", "", "token"),
+        ("iam", "", "iam"),
+        ("token", "token", "token"),
+        ("token", "iam", "iam"),
+        ("iam", "token", "token"),
+    ],
+)
+def test_the_deployed_identity_is_kept_unless_another_is_asked_for(
+    deployed: str, asked: str, used: str
+) -> None:
+    run = Run(FakeSession(identity=deployed), {"THUMBLINE_IDENTITY": asked})
+
+    run.deploy()
+
+    assert f"identity={used}" in run.cdk[0]
+    warned = [line for line in run.said if "its present callers will be refused" in line]
+    assert len(warned) == (deployed != used)
+
+
+@pytest.mark.parametrize("answer", [NO_STACK, FAILED_FIRST], ids=["no stack", "a first try that failed"])
+@pytest.mark.parametrize("asked", ["", "token"])
+def test_a_first_deployment_has_the_identity_that_is_asked_for_or_the_stages_own(
+    answer: Any, asked: str
+) -> None:
+    run = Run(FakeSession({"describe_stacks": answer}), {"THUMBLINE_IDENTITY": asked})
+
+    with pytest.raises(DeployError, match="CDK has ended, but there is no stack"):
+        run.deploy()
+
+    assert f"identity={asked}" in run.cdk[0]
+
+
+def test_a_stack_that_does_not_tell_its_identity_is_not_changed_unasked() -> None:
+    run = Run(FakeSession({"describe_stacks": OLDER}))
+
+    with pytest.raises(
+        DeployError, match=r"^Thumbline-Dev does not tell .*: say IDENTITY=iam or IDENTITY=token"
+    ):
+        run.deploy()
+    assert run.cdk == []
+
+
+def test_an_unknown_identity_is_named_before_anything_is_asked() -> None:
+    run = Run(FakeSession(), {"THUMBLINE_IDENTITY": "local"})
+
+    with pytest.raises(
+        DeployError, match=r"^There is no identity 'local' to deploy with: choose IDENTITY=iam or"
+    ):
+        run.deploy()
+    assert run.session.calls == []
+
+
+def test_a_stage_with_tokens_says_how_to_get_and_to_send_one() -> None:
+    run = Run(FakeSession(identity="token"))
+
+    run.deploy()
+
+    assert "thumbline --stage dev tokens create OWNER" in run.said[-1]
+    assert '"Authorization: Bearer $TOKEN"' in run.said[-1]
+    assert "make smoke URL=https://api.example/v1" in run.said[-1]
+    assert "--aws-sigv4" not in run.said[-1]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-"""An API client that signs what it sends to the API, and nothing else."""
+"""API clients that say who calls, by a signature or by a bearer token: to the API, and to nobody else."""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from botocore.exceptions import BotoCoreError
 from tools.client import Answer, ImageApi
 
 _SERVICE = "execute-api"
+_TOKEN = re.compile(r"[!-~]+")
 _GATEWAY_HOST = re.compile(r"[a-z0-9]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?")
 
 
@@ -22,12 +24,12 @@ class SmokeError(Exception):
     """The smoke run cannot start; the message is for the person at the terminal."""
 
 
-class SignedImageApi(ImageApi):
-    """SigV4 for requests to the API; redirects lead to presigned links, which a signature would spoil."""
+class KnownCaller(ImageApi, ABC):
+    """Authorizes requests to the API alone; redirects lead to presigned links, which that would spoil."""
 
-    def __init__(self, base_url: str, *, credentials: Credentials, region: str) -> None:
-        super().__init__(base_url)
-        self._signer = SigV4Auth(credentials, _SERVICE, region)
+    @abstractmethod
+    def authorize(self, request: AWSRequest) -> None:
+        """Adds the headers that say who calls."""
 
     def request(
         self,
@@ -40,17 +42,48 @@ class SignedImageApi(ImageApi):
     ) -> Answer:
         if urlsplit(url).netloc == urlsplit(self.base_url).netloc:
             request = AWSRequest(method, url, headers=dict(headers or {}), data=body)
-            self._signer.add_auth(request)
+            self.authorize(request)
             headers = dict(request.headers.items())
         return super().request(method, url, headers=headers, body=body, redirects=redirects)
 
 
-def api_at(url: str, session: boto3.Session) -> ImageApi:
-    """Signed where it is API Gateway that answers, plain for a stack on this machine. Raises SmokeError."""
+class SignedImageApi(KnownCaller):
+    """SigV4."""
+
+    def __init__(self, base_url: str, *, credentials: Credentials, region: str) -> None:
+        super().__init__(base_url)
+        self._signer = SigV4Auth(credentials, _SERVICE, region)
+
+    def authorize(self, request: AWSRequest) -> None:
+        self._signer.add_auth(request)
+
+
+class BearerImageApi(KnownCaller):
+    """A token of `thumbline tokens create`. Raises SmokeError for what cannot be one."""
+
+    def __init__(self, base_url: str, *, token: str) -> None:
+        super().__init__(base_url)
+        if not _TOKEN.fullmatch(token):
+            raise SmokeError("TOKEN holds no token: it is one word, as `thumbline tokens create` showed it.")
+        self._token = token
+
+    def authorize(self, request: AWSRequest) -> None:
+        request.headers["Authorization"] = f"Bearer {self._token}"
+
+
+def api_at(url: str, session: boto3.Session, token: str = "") -> ImageApi:
+    """With the token where there is one; else signed where it is API Gateway that answers, and plain for a
+    stack on this machine. Raises SmokeError.
+    """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise SmokeError(f"{url!r} is no base URL: give URL=https://….execute-api.REGION.amazonaws.com/v1")
-    if parts.hostname in ("127.0.0.1", "localhost"):
+    here = parts.hostname in ("127.0.0.1", "localhost")
+    if token:
+        if parts.scheme != "https" and not here:
+            raise SmokeError("A token is sent by HTTPS alone: give URL=https://…")
+        return BearerImageApi(url, token=token)
+    if here:
         return ImageApi(url)
     gateway = _GATEWAY_HOST.fullmatch(parts.hostname)
     region = gateway[1] if gateway else session.region_name

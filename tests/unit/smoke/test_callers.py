@@ -1,4 +1,4 @@
-"""Smoke requests are signed for the API and for nobody else."""
+"""Smoke requests say who calls, to the API and to nobody else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tools.client import Answer, ImageApi
 from tools.smoke import __main__ as program
-from tools.smoke.signed import SignedImageApi, SmokeError, api_at
+from tools.smoke.callers import SignedImageApi, SmokeError, api_at
 
 URL = "https://abc123.execute-api.eu-central-1.amazonaws.com/v1"
 
@@ -56,6 +56,43 @@ def test_a_presigned_link_is_left_alone(sent: list[tuple[str, dict[str, str]]]) 
     api_at(URL, _session()).get("https://bucket.s3.amazonaws.com/thumbnails/x?X-Amz-Signature=y")
 
     assert sent[0][1] == {}
+
+
+TOKEN = f"thumb_{'0' * 16}_{'1' * 64}"
+
+
+@pytest.mark.parametrize("url", [URL, "http://127.0.0.1:8080/v1"])
+def test_a_token_is_borne_instead_of_a_signature(sent: list[tuple[str, dict[str, str]]], url: str) -> None:
+    api_at(url, _session(), TOKEN).post_image(b"picture", key="k", content_type="image/jpeg")
+
+    assert sent == [
+        (
+            f"{url}/images",
+            {"Content-Type": "image/jpeg", "Idempotency-Key": "k", "Authorization": f"Bearer {TOKEN}"},
+        )
+    ]
+
+
+def test_a_presigned_link_never_gets_the_token(sent: list[tuple[str, dict[str, str]]]) -> None:
+    api_at(URL, _session(), TOKEN).get("https://bucket.s3.amazonaws.com/thumbnails/x?X-Amz-Signature=y")
+
+    assert sent[0][1] == {}
+
+
+def test_a_token_never_travels_in_the_clear() -> None:
+    with pytest.raises(SmokeError, match="A token is sent by HTTPS alone"):
+        api_at("http://thumbs.example/v1", _session(), TOKEN)
+
+
+def test_what_is_no_token_is_refused_and_not_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("THUMBLINE_TOKEN", "secret\nX-Header: y")
+
+    assert program.main([URL]) == 1
+    said = capsys.readouterr()
+    assert said.err.startswith("TOKEN holds no token")
+    assert "secret" not in said.err + said.out
 
 
 def test_a_stack_on_this_machine_is_called_without_a_signature() -> None:
