@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools.chaos_local.passes import Passes
-from tools.chaos_local.pictures import pictures
+from tools.chaos_local.pictures import Picture, pictures
 from tools.chaos_local.points import Hunter, Point
 from tools.chaos_local.verdict import Outcome, check_balance, end_of, job_id_of
 from tools.chaos_local.view import RECONCILER, RELAY, WORKER, View
@@ -50,7 +50,7 @@ def run(state: StackState, plan: Plan, say: Callable[[str], None]) -> Outcome:
         assassins = {output: _assassin(output, state, plan, view) for output in _SHARES}
         for assassin in assassins.values():
             killers.enter_context(assassin)
-        outcome = _flow(crowd, view, plan, say)
+        outcome = _flow(crowd, view, plan, hunter, say)
     outcome.kills = hunter.kills + sum(assassin.kills for assassin in assassins.values())
     for output, assassin in assassins.items():
         say(f"  killed at random, {output.removesuffix('FunctionName')}: {assassin.kills}")
@@ -73,17 +73,30 @@ def _assassin(output: str, state: StackState, plan: Plan, view: View) -> Assassi
     )
 
 
-def _flow(crowd: Crowd, view: View, plan: Plan, say: Callable[[str], None]) -> Outcome:
+def _flow(crowd: Crowd, view: View, plan: Plan, hunter: Hunter, say: Callable[[str], None]) -> Outcome:
     outcome = Outcome()
     since, began = view.now(), time.monotonic()
-    delivered = crowd.deliver(pictures(SAMPLE, plan.jobs, plan.seed), lambda picture: picture.photo)
-    outcome.faults += [f"refused: {refusal}" for refusal in delivered.refusals]
-    outcome.accepted = len(delivered.accepted)
-    say(f"  {outcome.accepted} accepted after {time.monotonic() - began:.1f} s")
-
-    judged = crowd.each(lambda url, picture: end_of(url, picture, crowd, view), delivered.accepted)
-    for ending, fault in judged:
-        outcome.count(ending, fault)
+    accepted: set[str] = set()
+    for wave in _waves(plan, hunter):
+        delivered = crowd.deliver(wave, lambda picture: picture.photo)
+        outcome.faults += [f"refused: {refusal}" for refusal in delivered.refusals]
+        outcome.accepted += len(delivered.accepted)
+        accepted |= {job_id_of(url) for url in delivered.accepted}
+        say(f"  {outcome.accepted} accepted after {time.monotonic() - began:.1f} s")
+        for ending, fault in crowd.each(
+            lambda url, picture: end_of(url, picture, crowd, view), delivered.accepted
+        ):
+            outcome.count(ending, fault)
     say(f"  all looked at after {time.monotonic() - began:.1f} s")
-    outcome.faults += check_balance({job_id_of(url) for url in delivered.accepted}, since, view)
+    outcome.faults += check_balance(accepted, since, view)
     return outcome
+
+
+def _waves(plan: Plan, hunter: Hunter) -> Iterator[Iterator[Picture]]:
+    """What was asked for; then, on a machine that is faster than the hunter, a few more while it hunts."""
+    yield pictures(SAMPLE, plan.jobs, plan.seed)
+    size = 2 * plan.clients
+    for number in range(1, 1 + plan.jobs // size):
+        if hunter.is_over:
+            return
+        yield pictures(SAMPLE, size, plan.seed + number)

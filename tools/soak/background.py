@@ -29,6 +29,11 @@ class Background(ABC):
         if self._error is not None and error is None:
             raise self._error
 
+    @property
+    def is_over(self) -> bool:
+        """The thread has done what it had to do, or died of it."""
+        return not self._thread.is_alive()
+
     @abstractmethod
     def _work(self) -> None:
         """Returns soon after `_done` is set."""
