@@ -50,6 +50,10 @@ def run(script: str, folder: Path, url: str) -> str:
     return done.stdout
 
 
+def names_in(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()}
+
+
 def test_there_is_no_curl_line_that_is_not_executed_here() -> None:
     outside = _BLOCK.sub("", README)
 
@@ -66,10 +70,11 @@ def test_the_four_requests(api: ImageApi, tmp_path: Path) -> None:
 
     assert "HTTP/1.1 202 Accepted" in printed
     assert "HTTP/1.1 204 No Content" in printed
-    with Image.open(tmp_path / "thumbnail.jpg") as thumbnail:
+    with Image.open(tmp_path / "out" / "thumbnail.jpg") as thumbnail:
         assert thumbnail.size == (226, 320)
-    (job_id,) = set(re.findall(r"img_[0-9A-Z]{26}", (tmp_path / "accepted.txt").read_text()))
+    (job_id,) = set(re.findall(r"img_[0-9A-Z]{26}", (tmp_path / "out" / "accepted.txt").read_text()))
     assert api.get(f"{api.base_url}/jobs/{job_id}").status == 410
+    assert names_in(tmp_path) == {"samples", "out"}, "nothing is left beside what git ignores"
 
 
 @pytest.mark.parametrize("megabytes", [20, 90])
@@ -82,6 +87,7 @@ def test_a_large_picture_by_the_lines_of_the_readme(
     printed = run(script, tmp_path, api.base_url)
 
     job = sender.follow(f"{api.base_url}/jobs/{re.findall(r'img_[0-9A-Z]{26}', printed)[0]}")
+    assert names_in(tmp_path) == {"large.png", "out"}, "nothing is left beside what git ignores"
     assert job.status == "SUCCEEDED", job.document
     assert job.document["byte_length"] == (tmp_path / "large.png").stat().st_size
     with sender.thumbnail(job) as thumbnail:
@@ -103,16 +109,18 @@ assert any(listed.job_id == job.job_id for listed in list_jobs.sync(client=clien
 """
 
 
-def test_a_client_is_generated_from_the_description_and_works(api: ImageApi, tmp_path: Path) -> None:
+def test_a_client_is_generated_from_the_description_twice_and_works(api: ImageApi, tmp_path: Path) -> None:
     (line,) = blocks("openapi-python-client")
     for name in (".venv-api", "docs"):
         (tmp_path / name).symlink_to(PROJECT_ROOT / name)
     environment = {"PATH": f"{PROJECT_ROOT}/.venv-api/bin:{os.environ['PATH']}", "NO_PROXY": "*"}
-    subprocess.run(line, shell=True, cwd=tmp_path, env=environment, check=True, stdout=subprocess.PIPE)
+    for _ in range(2):
+        subprocess.run(line, shell=True, cwd=tmp_path, env=environment, check=True, stdout=subprocess.PIPE)
+    assert names_in(tmp_path) == {".venv-api", "docs", "out"}, "nothing is left beside what git ignores"
 
     done = subprocess.run(
         [PROJECT_ROOT / ".venv-api" / "bin" / "python", "-c", _USE, api.base_url, SAMPLE],
-        cwd=tmp_path,
+        cwd=tmp_path / "out",
         env=environment,
         capture_output=True,
         text=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,24 @@ def test_the_outputs_that_pages_name_exist(deployed: Template) -> None:
 
     assert named
     assert named <= set(deployed.body["Outputs"])
+
+
+def test_the_filter_of_server_errors_finds_them_in_the_access_log(deployed: Template) -> None:
+    """A number never matches a quoted one; text with an asterisk is how AWS documents a match by prefix."""
+    written = deployed.one("AWS::ApiGateway::Stage", "Rest")["AccessLogSetting"]["Format"]
+    page = (RUNBOOKS / page_of("ApiServerErrors")).read_text()
+    (field, pattern) = re.findall(r"'\{ \$\.(\w+) = \"(\S+)\" \}'", page)[0]
+
+    def found(status: int) -> bool:
+        line = json.loads(written.replace("$context.status", str(status)))
+        return fnmatchcase(line[field], pattern)
+
+    assert [status for status in (202, 302, 404, 429, 500, 502, 503, 504) if found(status)] == [
+        500,
+        502,
+        503,
+        504,
+    ]
 
 
 def test_every_alarm_tells_the_topic_when_it_comes_and_goes(deployed: Template) -> None:

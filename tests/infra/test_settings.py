@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import platform
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from infra.errors import StageError
 from infra.settings import STAGE_NAMES, host_architecture, stage_settings, with_identity
+
+README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 def test_an_unknown_stage_is_answered_with_the_choices() -> None:
@@ -30,6 +34,20 @@ def test_a_stage_takes_another_kind_of_identity_if_it_exists() -> None:
     with pytest.raises(StageError) as caught:
         with_identity(stage_settings("dev"), "cookies")
     assert str(caught.value) == "unknown identity 'cookies': choose one of iam, token, local"
+
+
+def test_the_readme_tells_what_an_owner_may_ask_for_here_and_there() -> None:
+    local, *deployed = (stage_settings(name) for name in ("local", "dev", "prod"))
+    (sentence,) = re.findall(r"Each owner may ask ([^;]*);", " ".join(README.read_text().split()))
+
+    for stage in deployed:
+        told = (
+            f"{stage.owner_requests_per_second} times a second and have {stage.owner_open_jobs:,} open jobs,"
+        )
+        assert sentence.startswith(told)
+        assert local.owner_requests_per_second == 10 * stage.owner_requests_per_second
+        assert local.owner_open_jobs == 10 * stage.owner_open_jobs
+    assert "ten times that on the local stack" in sentence
 
 
 def test_prod_keeps_its_data_and_dev_leaves_nothing() -> None:

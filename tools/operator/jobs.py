@@ -39,7 +39,7 @@ def explain(job_id: str, stage: Stage, console: Console) -> None:
     )
     if explained.job is None:
         raise unknown_job(job_id, stage)
-    words = sentence(job_id, explained, reconciler.clock.now(), reconciler.timings)
+    words = sentence(explained.job, explained, reconciler.clock.now(), reconciler.timings)
     facts = _facts(explained)
     document = {
         "job_id": job_id,
@@ -70,7 +70,8 @@ def list_jobs(status: Status, limit: int, stage: Stage, console: Console) -> Non
 
 def unknown_job(job_id: str, stage: Stage) -> OperatorError:
     return OperatorError(
-        f"{stage.label} has no job {job_id}: it was never accepted there, or its retention is over."
+        f"{stage.label} has no job {job_id}: it was never accepted there, or its row is gone, because it was"
+        " deleted or its retention is over."
     )
 
 

@@ -9,10 +9,7 @@ from thumbline.service.explain_job import Explanation, Reason
 from tools.operator.console import duration, moment
 
 
-def sentence(job_id: str, explained: Explanation, now: int, timings: Timings) -> str:
-    job = explained.job
-    if job is None:
-        return f"There is no job {job_id}: it was never accepted, or its retention is over."
+def sentence(job: Job, explained: Explanation, now: int, timings: Timings) -> str:
     soon = _in(explained.until, now)
     match explained.reason:
         case Reason.DELETED:
