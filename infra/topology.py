@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from infra.errors import TopologyError
+from infra.relation import Relation
 from infra.settings import StageSettings
+from infra.waiting import answering_relations, beat_relations
 from thumbline.domain.timings import Timings
 from thumbline.service.worker import FINISHING_SECONDS
 
@@ -52,7 +54,8 @@ class Topology:
     """Lambda demands the function timeout; AWS advises six times that, so that throttled polls try again."""
 
     ingest_timeout_seconds: int = 25
-    """Four seconds less than the gateway waits, so that a slow dependency ends in our problem document."""
+    """Four seconds less than the gateway waits, so that a slow dependency ends in our problem document: no
+    call begins that could not end within it (`RequestTime`), however many a request makes."""
     authorizer_timeout_seconds: int = 10
     """One read, tried twice; the rest of the gateway's wait belongs to the request itself."""
     authorizer_cache_seconds: int = 5 * MINUTE_SECONDS
@@ -66,6 +69,9 @@ class Topology:
     """A third of a vCPU: these functions wait for other services, and cold starts are CPU."""
     worker_memory_mb: int = 1_769
     """One whole vCPU (Lambda gives CPU in proportion to memory)."""
+
+    beat_call_seconds: int = 4
+    """A heartbeat's call, tried once: the next beat is its other try."""
 
     work_batch_size: int = 5
     """Small: one slow picture holds back at most four others of its batch."""
@@ -121,6 +127,8 @@ _DEPLOYED_TIMINGS = Timings(
     backoff_ceiling_seconds=5 * MINUTE_SECONDS,
 )
 
+_LOCAL_BEAT_CALL_SECONDS = 1
+"""The emulator answers within milliseconds."""
 _LOCAL_TIMINGS = replace(
     _DEPLOYED_TIMINGS,
     # Everything that a person would wait for is shortened; the relations stay.
@@ -137,29 +145,18 @@ _LOCAL_TIMINGS = replace(
 
 def topology_of(settings: StageSettings) -> Topology:
     """The stage's numbers, proven. Raises TopologyError."""
-    base = _LOCAL_TIMINGS if settings.name == "local" else _DEPLOYED_TIMINGS
-    timings = replace(base, retention_days=settings.retention_days)
+    is_local = settings.name == "local"
+    timings = replace(
+        _LOCAL_TIMINGS if is_local else _DEPLOYED_TIMINGS, retention_days=settings.retention_days
+    )
     topology = Topology(
         settings=settings,
         timings=timings,
         visibility_seconds=6 * timings.function_timeout_seconds + Topology.work_batch_window_seconds,
+        beat_call_seconds=_LOCAL_BEAT_CALL_SECONDS if is_local else Topology.beat_call_seconds,
     )
     prove(topology)
     return topology
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """`smaller` must be at most `larger`, or less than it where `strict`."""
-
-    name: str
-    smaller: float
-    larger: float
-    strict: bool = False
-
-    @property
-    def holds(self) -> bool:
-        return self.smaller < self.larger if self.strict else self.smaller <= self.larger
 
 
 def prove(topology: Topology) -> None:
@@ -188,6 +185,7 @@ def _gateway_relations(topology: Topology) -> Iterator[Relation]:
         GATEWAY_TIMEOUT_SECONDS,
         strict=True,
     )
+    yield from answering_relations(topology.ingest_timeout_seconds, topology.authorizer_timeout_seconds)
     yield Relation("inline picture in base64 <= Lambda's event, in bytes", event_bytes, MAX_EVENT_BYTES)
     yield Relation(
         "retry-after <= ingest timeout, in seconds",
@@ -204,6 +202,12 @@ def _lease_relations(topology: Topology) -> Iterator[Relation]:
         t.heartbeat_seconds + t.skew_seconds,
         t.lease_seconds,
         strict=True,
+    )
+    yield from beat_relations(
+        t,
+        batch_size=topology.work_batch_size,
+        call_seconds=topology.beat_call_seconds,
+        calls_may_hang=topology.settings.name != "local",
     )
     yield Relation(
         "lease + skew < function timeout, in seconds",

@@ -10,6 +10,7 @@ from typing import Any
 from functions.ingest_api.handler import lambda_handler
 from tests.events import LambdaContext, api_request
 from tests.world import SMALL, World
+from thumbline.adapters.aws.request_time import RequestTime
 from thumbline.adapters.memory.access import MemoryAccess
 from thumbline.adapters.memory.owner_index import MemoryOwnerIndex
 from thumbline.adapters.memory.uploads import MemoryUploads
@@ -87,6 +88,7 @@ class Api:
             uploads=self.uploads,
             access=self.access,
             signer=self.world.objects,
+            time=RequestTime(),
         )
 
     def call(

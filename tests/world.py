@@ -90,9 +90,11 @@ class World:
     def worker(self) -> Worker:
         return Worker(
             jobs=self.tables,
+            beating_jobs=self.tables,
             objects=self.objects,
             renderer=self.renderer,
             work_queue=self.work_queue,
+            beating_queue=self.work_queue,
             dead_letters=self.dead_letters,
             clock=self.clock,
             ids=self.ids,

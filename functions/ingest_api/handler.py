@@ -26,9 +26,11 @@ def _deployed() -> Ingest:
     return build(IngestSettings.from_env(os.environ))
 
 
-def lambda_handler(event: dict[str, Any], _context: object, ingest: Ingest | None = None) -> dict[str, Any]:
+def lambda_handler(event: dict[str, Any], context: Any, ingest: Ingest | None = None) -> dict[str, Any]:
     request = Request(event)
-    answer = respond(request, _deployed() if ingest is None else ingest, logger)
+    ingest = _deployed() if ingest is None else ingest
+    ingest.time.begin(lambda: context.get_remaining_time_in_millis() / 1000)
+    answer = respond(request, ingest, logger)
     accepted = answer.status == 202
     if accepted:
         _count(answer)

@@ -36,6 +36,7 @@ class ThumbnailWorker(PythonFunction):
             work_queue_url=queues.work.queue_url,
             dead_letter_queue_url=queues.dead_letter.queue_url,
             timings=topology.timings,
+            beat_call_seconds=topology.beat_call_seconds,
             limits=settings.limits,
         ).to_env()
         super().__init__(

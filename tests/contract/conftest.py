@@ -32,6 +32,7 @@ from thumbline.adapters.memory.outbox import MemoryOutbox
 from thumbline.adapters.memory.queue import MemoryQueue
 from thumbline.adapters.memory.status_index import MemoryStatusIndex
 from thumbline.bootstrap import clients
+from thumbline.domain.patience import WORKING
 from thumbline.domain.schema import JOBS_KEY
 from thumbline.ports.jobs import AcceptanceStore, ReconcilerJobs
 from thumbline.ports.objects import (
@@ -128,9 +129,11 @@ class Clients(NamedTuple):
 
 
 def _make_clients() -> Clients:
-    config = clients.IN_THE_BACKGROUND
     return Clients(
-        clients.dynamodb(config), clients.sqs(config), clients.s3(config), clients.dynamodbstreams(config)
+        clients.dynamodb(WORKING),
+        clients.sqs(WORKING),
+        clients.s3(WORKING),
+        clients.dynamodbstreams(WORKING),
     )
 
 

@@ -33,10 +33,18 @@ def _limits(**changes: Any) -> Topology:
 
 BROKEN = {
     "ingest timeout < gateway timeout": _numbers(ingest_timeout_seconds=29),
+    "a try of a call + the answer <= ingest timeout": _numbers(ingest_timeout_seconds=5),
+    "a try of a copy + the answer <= ingest timeout": _numbers(ingest_timeout_seconds=16),
+    "the authorizer's one call < authorizer timeout": _numbers(authorizer_timeout_seconds=9),
     "inline picture in base64 <= Lambda's event": _settings(inline_limit_bytes=4_700_000),
     "retry-after <= ingest timeout": _numbers(retry_after_seconds=26),
     "heartbeat <= lease / 3": _timings(heartbeat_seconds=11),
     "heartbeat + skew < lease": _timings(skew_seconds=20, rescue_patience_seconds=60),
+    "worst beat + heartbeat < lease": _numbers(beat_call_seconds=10),
+    "an attempt's first beat, lost + the next one's write < lease": _numbers(beat_call_seconds=5),
+    "a claim that is heard late + worst beat + the lease's write < lease": replace(
+        _timings(lease_seconds=12, heartbeat_seconds=4), beat_call_seconds=1
+    ),
     "lease + skew < function timeout": _timings(lease_seconds=115),
     "skew + redelivery margin <= rescue patience": _timings(rescue_patience_seconds=6),
     "child's CPU limit <= its wall-clock limit": _limits(cpu_seconds=31),

@@ -139,7 +139,7 @@ def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
                 signed_url_seconds=300,
             ).to_env(),
             RelaySettings(work_queue_url=queues[0], dead_letter_queue_url=queues[1]).to_env(),
-            WorkerSettings("jobs", "bucket", queues[0], queues[1], TIMINGS, LIMITS).to_env(),
+            WorkerSettings("jobs", "bucket", queues[0], queues[1], TIMINGS, 4, LIMITS).to_env(),
             ReconcilerSettings("jobs", "bucket", queues[0], queues[2], queues[3], TIMINGS, 400).to_env(),
         ]
         for environment in environments:

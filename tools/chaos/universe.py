@@ -158,9 +158,11 @@ class Universe:
     def worker(self) -> Worker:
         return Worker(
             jobs=self.tables,
+            beating_jobs=self.tables,
             objects=self.objects,
             renderer=ChaosRenderer(self.scheduler, self.weather, self.chance),
             work_queue=self.work_queue,
+            beating_queue=self.work_queue,
             dead_letters=self.dead_letters,
             clock=self.clock,
             ids=self.ids,

@@ -22,6 +22,7 @@ from thumbline.adapters.aws.status_index import DynamoDBStatusIndex
 from thumbline.adapters.system import RandomIds, SystemClock
 from thumbline.bootstrap import clients
 from thumbline.domain.errors import SettingsError
+from thumbline.domain.patience import WORKING
 from thumbline.ports.access import TokenStore
 from thumbline.ports.queue import Backlog
 from thumbline.ports.status_index import StatusIndex
@@ -103,7 +104,7 @@ class Clients:
     def __init__(self, session: boto3.Session, endpoint_url: str | None = None) -> None:
         self._session: Any = session
         self._endpoint_url = endpoint_url
-        self._config = clients.IN_THE_BACKGROUND
+        self._config = clients.config_of(WORKING)
         if endpoint_url is not None:
             self._config = self._config.merge(Config(proxies={}))
 

@@ -245,7 +245,7 @@ ALL_SETTINGS = [
     INGEST,
     AuthorizerSettings("a"),
     RelaySettings(work_queue_url="w", dead_letter_queue_url="d"),
-    WorkerSettings("j", "b", "w", "d", TIMINGS, LIMITS),
+    WorkerSettings("j", "b", "w", "d", TIMINGS, 4, LIMITS),
     ReconcilerSettings("j", "b", "w", "u", "r", TIMINGS, 400),
 ]
 

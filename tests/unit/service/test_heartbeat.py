@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+from collections.abc import Sequence
 
 import pytest
 
+from infra.topology import Topology
 from tests.world import World
 from thumbline.adapters.memory.faults import Fault
+from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.job import Job
+from thumbline.domain.patience import ATTEMPTING
+from thumbline.domain.transition import Transition
 from thumbline.domain.transitions.attempt import claim
+from thumbline.ports.queue import VisibilityChange
 from thumbline.service.heartbeat import Heartbeat
+from thumbline.service.pulse import keep_beating
 from tools.chaos.universe import TIMINGS
 
 HELD_MS = (TIMINGS.lease_seconds + TIMINGS.skew_seconds + 2) * 1000
@@ -60,6 +68,87 @@ def test_a_beat_extends_the_lease_and_every_held_message(world: World, heartbeat
     assert visible_in(world) == [HELD_MS] * 2
     assert world.job(first).lease_expires_at == world.clock.now() + TIMINGS.lease_seconds * 1000
     assert not heartbeat.lost
+
+
+@pytest.mark.parametrize(("late_seconds", "extended"), [(0, False), (9, False), (10, True), (24, True)])
+def test_a_claim_that_is_heard_late_is_extended_at_once(
+    world: World, heartbeat: Heartbeat, late_seconds: int, extended: bool
+) -> None:
+    job_id = world.queued()
+    leased = claimed(world, job_id)
+    world.clock.advance(late_seconds)
+    heartbeat.begin(leased)
+    lease = world.job(job_id).lease_expires_at
+    assert leased.lease_expires_at is not None
+    assert lease == leased.lease_expires_at + (late_seconds * 1000 if extended else 0)
+
+
+def test_beats_begin_at_equal_distances_however_long_they_take() -> None:
+    time_of = {"now": 100.0}
+    begun: list[float] = []
+    takes = iter([3.0, 0.0, 10.0, 14.0, 1.0, 0.0])
+
+    def beat() -> None:
+        begun.append(time_of["now"])
+        time_of["now"] += next(takes)
+
+    def is_over_after(seconds: float) -> bool:
+        time_of["now"] += seconds
+        return len(begun) == 6
+
+    keep_beating(beat, 10, is_over_after, lambda: time_of["now"])
+
+    assert begun == [110, 120, 130, 140, 154, 164]
+
+
+@pytest.mark.parametrize(
+    ("claim_seconds", "every_second_lost"), [(0, True), (ATTEMPTING.call_seconds, False)]
+)
+def test_a_live_lease_outlives_slow_calls(
+    world: World, claim_seconds: float, every_second_lost: bool
+) -> None:
+    """Every call of a beat takes as long as its client waits, and every second write of the lease is lost."""
+    call_seconds = Topology.beat_call_seconds
+    job_id = world.queued()
+    writes = itertools.count()
+
+    class SlowJobs:
+        def apply(self, job_id: str, transition: Transition) -> Job:
+            world.clock.advance(call_seconds)
+            lease = world.job(job_id).lease_expires_at
+            assert lease is not None
+            assert world.clock.now() < lease, "the lease of a live worker was over"
+            if next(writes) % 2 == 0 and every_second_lost:
+                raise DependencyUnavailableError("dynamodb", "ReadTimeoutError")
+            return world.tables.apply(job_id, transition)
+
+    class SlowQueue:
+        def change_visibility(self, changes: Sequence[VisibilityChange]) -> Sequence[int]:
+            world.clock.advance(call_seconds)
+            return range(len(changes))
+
+    slow = Heartbeat(
+        jobs=SlowJobs(),  # type: ignore[arg-type]
+        queue=SlowQueue(),
+        clock=world.clock,
+        ids=world.ids,
+        timings=TIMINGS,
+        remaining_seconds=lambda: 120,
+    )
+    slow.hold([world.work_queue.receive(1)[0].receipt_handle])
+    leased = claimed(world, job_id)
+    world.clock.advance(claim_seconds)
+    slow.begin(leased)
+
+    def is_over_after(seconds: float) -> bool:
+        world.clock.advance(seconds)
+        return next(beats) == 12
+
+    beats = itertools.count()
+    keep_beating(slow.beat, TIMINGS.heartbeat_seconds, is_over_after, lambda: world.clock.now() / 1000)
+
+    assert next(writes) == 12
+    assert not slow.lost
 
 
 def test_nothing_is_shortened_before_the_first_claim(world: World, heartbeat: Heartbeat) -> None:

@@ -89,6 +89,8 @@ class WorkerSettings(EnvironmentSettings):
     work_queue_url: str
     dead_letter_queue_url: str
     timings: Timings
+    beat_call_seconds: int
+    """The longest that each call of a heartbeat may take."""
     limits: RenderLimits
 
 

@@ -10,9 +10,11 @@ from thumbline.adapters.aws.access import DynamoDBAccess
 from thumbline.adapters.aws.jobs import DynamoDBJobs
 from thumbline.adapters.aws.objects import S3Objects
 from thumbline.adapters.aws.owner_index import DynamoDBOwnerIndex
+from thumbline.adapters.aws.request_time import RequestTime
 from thumbline.adapters.aws.uploads import S3Uploads
 from thumbline.adapters.system import RandomIds, SystemClock
 from thumbline.bootstrap import clients
+from thumbline.domain.patience import ANSWERING, COPYING
 from thumbline.ports.access import QuotaCounter, SecretSource
 from thumbline.ports.listing import OwnerIndex
 from thumbline.ports.objects import UrlSigner
@@ -40,11 +42,13 @@ class Ingest:
     uploads: Uploads
     access: Access
     signer: UrlSigner
+    time: RequestTime
 
 
 def build(settings: IngestSettings) -> Ingest:
-    dynamodb = clients.dynamodb(clients.BEHIND_AN_API)
-    objects = S3Objects(clients.s3(clients.BEHIND_AN_API), settings.bucket)
+    time = RequestTime()
+    dynamodb = time.limit(clients.dynamodb(ANSWERING), ANSWERING)
+    objects = S3Objects(time.limit(clients.s3(ANSWERING), ANSWERING), settings.bucket)
     jobs = DynamoDBJobs(dynamodb, settings.jobs_table)
     index = DynamoDBOwnerIndex(dynamodb, settings.jobs_table)
     clock, ids = SystemClock(), RandomIds()
@@ -64,9 +68,10 @@ def build(settings: IngestSettings) -> Ingest:
         acceptance=acceptance,
         deletion=Deletion(jobs=jobs, objects=objects, clock=clock, ids=ids, timings=settings.timings),
         index=index,
-        uploads=S3Uploads(clients.s3(clients.COPYING), settings.bucket),
+        uploads=S3Uploads(time.limit(clients.s3(COPYING), COPYING), settings.bucket),
         access=DynamoDBAccess(dynamodb, settings.access_table),
         signer=objects,
+        time=time,
     )
 
 

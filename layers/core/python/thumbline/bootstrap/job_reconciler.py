@@ -10,6 +10,7 @@ from thumbline.adapters.aws.outbox import DynamoDBOutbox
 from thumbline.adapters.aws.queue import SQSQueue
 from thumbline.adapters.system import RandomIds, SystemClock
 from thumbline.bootstrap import clients
+from thumbline.domain.patience import WORKING
 from thumbline.service.reconcile.reconciler import Reconciler
 from thumbline.settings import ReconcilerSettings
 
@@ -18,13 +19,13 @@ _AT_ONCE = 8
 
 
 def build(settings: ReconcilerSettings) -> Reconciler:
-    sqs = clients.sqs(clients.IN_THE_BACKGROUND)
-    jobs = DynamoDBJobs(clients.dynamodb(clients.IN_THE_BACKGROUND), settings.jobs_table)
+    sqs = clients.sqs(WORKING)
+    jobs = DynamoDBJobs(clients.dynamodb(WORKING), settings.jobs_table)
     return Reconciler(
         jobs=jobs,
         snapshots=jobs,
-        outbox=DynamoDBOutbox(clients.dynamodbstreams(clients.IN_THE_BACKGROUND)),
-        objects=S3Objects(clients.s3(clients.IN_THE_BACKGROUND), settings.bucket),
+        outbox=DynamoDBOutbox(clients.dynamodbstreams(WORKING)),
+        objects=S3Objects(clients.s3(WORKING), settings.bucket),
         work_queue=SQSQueue(sqs, settings.work_queue_url),
         undelivered_queue=SQSQueue(sqs, settings.undelivered_queue_url),
         relay_failure_queue=SQSQueue(sqs, settings.relay_failure_queue_url),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from thumbline.adapters.aws.queue import SQSQueue
 from thumbline.adapters.system import SystemClock
 from thumbline.bootstrap import clients
+from thumbline.domain.patience import WORKING
 from thumbline.ports.clock import Clock
 from thumbline.ports.queue import MessageSender
 from thumbline.settings import RelaySettings
@@ -20,7 +21,7 @@ class Relay:
 
 
 def build(settings: RelaySettings) -> Relay:
-    sqs = clients.sqs(clients.IN_THE_BACKGROUND)
+    sqs = clients.sqs(WORKING)
     return Relay(
         work_queue=SQSQueue(sqs, settings.work_queue_url),
         dead_letters=SQSQueue(sqs, settings.dead_letter_queue_url),

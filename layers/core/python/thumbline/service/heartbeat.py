@@ -66,11 +66,16 @@ class Heartbeat:
             self._held.update(dict.fromkeys(receipt_handles))
 
     def begin(self, claimed: Job) -> None:
-        """An attempt starts: its lease and every held message now last one lease from here."""
+        """An attempt starts: its lease and every held message now last one lease from here.
+
+        A lease counts from when its claim was sent. One that was heard late has little of it left.
+        """
         with self._lock:
             self._leased = claimed
             self._lost = False
             self._begun = True
+            if self._age_ms(claimed) >= self._timings.heartbeat_seconds * 1000:
+                self._extend_lease(claimed)
             self._extend_visibility()
 
     def end(self) -> bool:
@@ -98,6 +103,10 @@ class Heartbeat:
             if self._leased is not None:
                 self._extend_lease(self._leased)
             self._extend_visibility()
+
+    def _age_ms(self, claimed: Job) -> int:
+        sent_at = (claimed.lease_expires_at or 0) - self._timings.lease_seconds * 1000
+        return self._clock.now() - sent_at
 
     def _extend_lease(self, leased: Job) -> None:
         moment = Moment(self._clock.now(), self._ids.write_id(), self._timings)

@@ -33,8 +33,8 @@ def process_batch(
     """The report names every record that was not acknowledged. Never raises for a record's sake."""
     processed: list[Processed] = []
     with Heartbeat(
-        jobs=worker.jobs,
-        queue=worker.work_queue,
+        jobs=worker.beating_jobs,
+        queue=worker.beating_queue,
         clock=worker.clock,
         ids=worker.ids,
         timings=worker.timings,

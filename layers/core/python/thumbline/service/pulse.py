@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -21,6 +22,23 @@ class Pulse(Protocol):
         ...
 
 
+def keep_beating(
+    beat: Callable[[], None],
+    every_seconds: float,
+    is_over_after: Callable[[float], bool],
+    monotonic: Callable[[], float],
+) -> None:
+    """Beats begin `every_seconds` apart, however long each takes: a slow one must not delay the next.
+
+    `is_over_after` waits so many seconds and says whether the batch ended meanwhile.
+    """
+    pause_seconds = every_seconds
+    while not is_over_after(pause_seconds):
+        began = monotonic()
+        beat()
+        pause_seconds = max(0.0, every_seconds - (monotonic() - began))
+
+
 class ThreadPulse:
     """Joined when stopped: Lambda would freeze the thread and thaw it in the next invocation."""
 
@@ -31,8 +49,7 @@ class ThreadPulse:
 
     def start(self, beat: Callable[[], None], every_seconds: float) -> None:
         def run() -> None:
-            while not self._stopping.wait(every_seconds):
-                beat()
+            keep_beating(beat, every_seconds, self._stopping.wait, time.monotonic)
 
         self._thread = threading.Thread(target=run, name="heartbeat", daemon=True)
         self._thread.start()

@@ -62,9 +62,12 @@ class Worker:
     """What a worker needs from the outside."""
 
     jobs: JobStore
+    beating_jobs: JobStore
+    """The same table, through a client that gives a call up before a lease is over; so is the queue below."""
     objects: WorkerObjects
     renderer: Renderer
     work_queue: VisibilityControl
+    beating_queue: VisibilityControl
     dead_letters: MessageSender
     clock: Clock
     ids: Ids
