@@ -7,6 +7,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import boto3
 import pytest
@@ -22,6 +23,7 @@ from tools.demo.pictures import SAMPLE
 from tools.local.environment import ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY
 from tools.local.paths import PROJECT_ROOT, Paths
 from tools.local.stack import Stack, started_stack
+from tools.smoke import __main__ as smoke
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(1000)
 
@@ -148,3 +150,21 @@ def test_a_revoked_token_opens_nothing_once_the_cache_has_forgotten_it(
     carol = Bearer(stack.url, token)
 
     assert carol.call("GET", "/jobs").status == 401
+
+
+def test_smoke_does_the_whole_job_with_a_token_and_never_shows_it(
+    stack: Stack,
+    tokens: DynamoDBAccess,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    token, _ = issue_token("smoke", tokens, SystemClock())
+    monkeypatch.setattr(smoke, "OUT", tmp_path)
+    monkeypatch.setenv("THUMBLINE_TOKEN", token)
+
+    assert smoke.main([stack.url, str(SAMPLE)]) == 0
+
+    said = capsys.readouterr()
+    assert "demo: 1 accepted, 1 succeeded, 0 failed" in said.out
+    assert token not in said.out + said.err
