@@ -78,6 +78,12 @@ class Alarms(Construct):
             periods=5,
             breaching=3,
         )
+        self._alarm(
+            "LostRelayFailures",
+            measures.lost_to_destination(watched.relay),
+            description="The relay gave up on stream records that no queue holds now: copies may be missing.",
+            threshold=1,
+        )
 
     def _watch_work(self, topology: Topology, watched: Watched) -> None:
         self._alarm(

@@ -65,6 +65,7 @@ class JobsDashboard(Construct):
                 "Relay failures": [
                     measures.emitted(names.RELAY_FAILURES, "outbox_relay"),
                     *_troubles(watched.relay),
+                    measures.lost_to_destination(watched.relay),
                 ],
             },
         )

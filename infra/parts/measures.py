@@ -57,6 +57,12 @@ def iterator_age(function: lambda_.IFunction) -> cloudwatch.Metric:
     return function.metric("IteratorAge", period=MINUTE, statistic="Maximum")
 
 
+def lost_to_destination(function: lambda_.IFunction) -> cloudwatch.Metric:
+    """What a stream mapping gave up on and could not send to its on-failure destination either.
+    https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html"""
+    return function.metric("DestinationDeliveryFailures", period=MINUTE, statistic="Sum")
+
+
 def total(label: str, *, period: Duration = MINUTE, **parts: cloudwatch.IMetric) -> cloudwatch.MathExpression:
     """The sum of metrics that may each be silent: no data counts as none of it."""
     return cloudwatch.MathExpression(

@@ -23,6 +23,7 @@ ALARMS = {
     "FirstDeadLetter",
     "FirstRelayFailure",
     "FirstUndelivered",
+    "LostRelayFailures",
     "OldestMessage",
     "OldestOpenJob",
     "OutboxAge",
@@ -162,6 +163,7 @@ def test_silence_of_the_reconciler_is_an_alarm(deployed: Template) -> None:
     [
         ("OldestMessage", "ApproximateAgeOfOldestMessage", "Maximum", 300),
         ("OutboxAge", "IteratorAge", "Maximum", 300_000),
+        ("LostRelayFailures", "DestinationDeliveryFailures", "Sum", 1),
         ("OldestOpenJob", names.OLDEST_OPEN_JOB_AGE, "Maximum", 1_800),
         ("FirstDeadLetter", "ApproximateNumberOfMessagesVisible", "Maximum", 1),
         ("WorkerThrottles", "Throttles", "Sum", 1),
@@ -228,6 +230,21 @@ def test_a_queues_alarm_watches_that_queue(name: str, queue: str, deployed: Temp
 
     assert queues
     assert all(_about(metric) == {"QueueName": expected} for metric in queues)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("OutboxAge", "OutboxRelay"),
+        ("LostRelayFailures", "OutboxRelay"),
+        ("WorkerThrottles", "ThumbnailWorker"),
+    ],
+)
+def test_a_functions_alarm_watches_that_function(name: str, function: str, deployed: Template) -> None:
+    ((_, metric),) = _metrics(_alarm(deployed, name)).items()
+
+    assert metric["Namespace"] == "AWS/Lambda"
+    assert _about(metric) == {"FunctionName": {"Ref": deployed.named(FUNCTION, function)}}
 
 
 @pytest.mark.parametrize(
@@ -314,5 +331,7 @@ def test_the_dashboard_reads_like_a_jobs_life(deployed: Template) -> None:
         "## 4 · Ended",
         "## 5 · Repaired",
     ]
+    watched = {metric for alarm in ALARMS for metric in _metrics(_alarm(deployed, alarm))}
+    assert {metric for metric in watched if f'"{metric}"' not in shown} == set(), "watched, but shown nowhere"
     ours = {value for name, value in vars(names).items() if name.isupper() and name != "NAMESPACE"}
     assert {metric for metric in ours if f'"{metric}"' not in shown} == set(), "measured, but shown nowhere"

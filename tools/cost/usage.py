@@ -68,7 +68,7 @@ def an_idle_month() -> list[Item]:
         Item("s3_put_or_list", MINUTES_A_MONTH, "the sweep for orphans"),
         Item("sqs_request", MINUTES_A_MONTH * 3, "two receives and the work queue's depth"),
         Item("sqs_request", MINUTES_A_MONTH * POLLS_A_MINUTE, "Lambda polls the work queue"),
-        Item("cloudwatch_alarm_metric_month", 20, "13 alarms; one on an expression counts each metric"),
+        Item("cloudwatch_alarm_metric_month", 21, "14 alarms; one on an expression counts each metric"),
         Item("cloudwatch_custom_metric_month", 10, "what the reconciler emits in each pass"),
         Item("cloudwatch_dashboard_month", 1, "the dashboard"),
         Item("cloudwatch_log_gb", MINUTES_A_MONTH * 2 * LOG_BYTES / GIGABYTE, "the reconciler's lines"),

@@ -98,6 +98,20 @@ def test_a_deleted_job_is_not_meant_by_its_code(world: World) -> None:
     assert Terminal(world).json("redrive", "--code", "truncated", "--dry-run")["jobs"] == []
 
 
+def test_an_exhausted_job_that_lost_its_copy_is_redriven_by_its_code(world: World) -> None:
+    """The cure after an outage that took the copies, too: docs/runbooks/lost-relay-failures.md."""
+    job_id = exhausted(world)
+    world.dead_letters.messages.clear()
+
+    document = Terminal(world, reply="y\n").json("redrive", "--code", "attempts_exhausted")
+
+    assert document["jobs"] == [{"job_id": job_id, "outcome": "redriven"}]
+    assert document["copies_removed"] == 0
+    world.relay()
+    world.work()
+    assert world.job(job_id).status is Status.SUCCEEDED
+
+
 @pytest.mark.parametrize("reply", ["no\n", None])
 def test_nothing_is_redriven_without_a_yes(world: World, reply: str | None) -> None:
     job_id = exhausted(world)
