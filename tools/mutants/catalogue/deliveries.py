@@ -85,6 +85,20 @@ MUTANTS = (
         killed_by=HEARTBEAT + "test_a_beat_that_fails_does_not_lose_the_lease",
     ),
     Mutant(
+        name="a slow beat delays the next one",
+        module="service.pulse",
+        passage="max(0.0, every_seconds - (monotonic() - began))",
+        replacement="every_seconds",
+        killed_by=HEARTBEAT + "test_beats_begin_at_equal_distances_however_long_they_take",
+    ),
+    Mutant(
+        name="a claim that was heard late keeps what is left of its lease",
+        module="service.heartbeat",
+        passage="                self._extend_lease(claimed)\n",
+        replacement="                pass\n",
+        killed_by=HEARTBEAT + "test_a_claim_that_is_heard_late_is_extended_at_once",
+    ),
+    Mutant(
         name="a bad message is dropped without a copy",
         module="service.process_delivery",
         passage="        if self._worker.dead_letters.send([copy]):",
