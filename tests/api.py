@@ -67,8 +67,8 @@ class Answer:
 class Api:
     """One API on one world."""
 
-    def __init__(self, settings: IngestSettings = SETTINGS) -> None:
-        self.world = World()
+    def __init__(self, settings: IngestSettings = SETTINGS, world: World | None = None) -> None:
+        self.world = World() if world is None else world
         self.settings = settings
         self.access = MemoryAccess(self.world.faults)
         self.uploads = MemoryUploads(self.world.objects, self.world.faults)

@@ -2,128 +2,22 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import pytest
-
-from tests.simulation.crash_world import CrashWorld
-from tests.world import World, lost_message, new_job, outcomes, request_for
-from thumbline.adapters.memory.clock import ManualClock
-from thumbline.adapters.memory.faults import Fault, Faults
-from thumbline.domain.errors import DependencyUnavailableError, FailureCode, TransientError
+from tests.simulation.days import accept_many, statuses, work_for
+from tests.world import World, lost_message, new_job, outcomes
+from thumbline.adapters.memory.faults import Fault
+from thumbline.domain.errors import FailureCode, TransientError
 from thumbline.domain.idempotency import IdempotencyRecord
 from thumbline.domain.job import Status
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.transitions.attempt import claim, complete
 from thumbline.ports.queue import ReceivedMessage
-from thumbline.service.process_batch import process_batch
 from thumbline.service.reconcile.reconciler import Healed
 from thumbline.service.redrive_job import Redriven, Redriver, redrive_copy
 from thumbline.service.worker import Outcome
 from tools.chaos.universe import TIMINGS
-
-HELD_SECONDS = TIMINGS.lease_seconds + TIMINGS.skew_seconds + 2
-
-
-class Outage(Faults):
-    """One dependency refuses a share of its calls for a while."""
-
-    def __init__(self, clock: ManualClock, dependency: str, seconds: int, share: float = 1.0) -> None:
-        super().__init__()
-        self._clock = clock
-        self._dependency = dependency
-        self._ends_at = clock.now() + seconds * 1000
-        self._share = share
-        self._chance = random.Random(1)
-
-    @contextmanager
-    def around(self, dependency: str, operation: str) -> Iterator[None]:
-        down = dependency == self._dependency and self._clock.now() < self._ends_at
-        if down and self._chance.random() < self._share:
-            raise DependencyUnavailableError(dependency, f"{operation} was throttled")
-        with super().around(dependency, operation):
-            yield
-
-
-@dataclass
-class OffClock:
-    """A machine whose clock is wrong."""
-
-    clock: ManualClock
-    seconds: int
-
-    def now(self) -> int:
-        return self.clock.now() + self.seconds * 1000
-
-
-def accept_many(world: World, jobs: int) -> list[str]:
-    """Accepted on a good day, published, not yet worked on."""
-    return [world.queued(f"picture {number}".encode(), f"key {number}") for number in range(jobs)]
-
-
-def work_for(world: World, seconds: int, step_seconds: int = 10) -> Counter[str]:
-    """Workers poll and the reconciler runs each minute."""
-    counts: Counter[str] = Counter()
-    for second in range(0, seconds, step_seconds):
-        while True:
-            try:
-                deliveries = world.work_queue.receive(5)
-            except DependencyUnavailableError:
-                break
-            if not deliveries:
-                break
-            counts.update(line.outcome for line in world.work_on(deliveries).processed)
-        if second % 60 == 0:
-            counts.update(world.reconcile().counts)
-        world.relay()
-        world.clock.advance(step_seconds)
-    return counts
-
-
-def statuses(world: World) -> Counter[str]:
-    return Counter(row["status"] for row in world.tables.rows.values())
-
-
-def test_dynamodb_throttles_for_ten_minutes_and_no_job_fails() -> None:
-    """They wait, growing longer, without spending attempts; then all succeed and nobody is bothered."""
-    world = World()
-    accept_many(world, 20)
-    outage = Outage(world.clock, "dynamodb", seconds=600)
-    world.tables._faults = outage
-    counts = work_for(world, 600)
-    assert counts[Outcome.UNREADABLE] > 0
-    assert statuses(world) == {"QUEUED": 20}
-    work_for(world, 1_800)
-    assert statuses(world) == {"SUCCEEDED": 20}
-    assert {row["attempts"] for row in world.tables.rows.values()} == {1}
-    assert not world.dead_letters.messages
-
-
-def test_s3_answers_503_to_half_the_calls_and_no_job_fails() -> None:
-    """Each attempt that met it is given back."""
-    world = World()
-    accept_many(world, 20)
-    world.objects.faults = Outage(world.clock, "s3", seconds=3_600, share=0.5)
-    counts = work_for(world, 3_600)
-    assert counts[Outcome.RELEASED] > 0
-    assert statuses(world) == {"SUCCEEDED": 20}
-    assert not world.dead_letters.messages
-
-
-def test_the_queue_is_unreachable_when_clients_post() -> None:
-    """S2: still 202, and the job runs when the queue is back."""
-    world = CrashWorld()
-    world.work_queue.faults = Outage(world.clock, "sqs", seconds=300)
-    job_id = world.submit().job_id
-    assert world.relay().failed
-    world.clock.advance(301)
-    assert world.relay().published == 1
-    assert outcomes(world.work()) == [Outcome.SUCCEEDED]
-    assert world.job(job_id).status is Status.SUCCEEDED
 
 
 def test_a_worker_that_is_slow_by_an_hour_changes_nothing() -> None:
@@ -141,31 +35,6 @@ def test_a_worker_that_is_slow_by_an_hour_changes_nothing() -> None:
     job = world.job(job_id)
     assert (job.status, job.fencing_token) == (Status.SUCCEEDED, 2)
     assert set(world.objects.objects) == {job.object_key, *(result.key for result in job.results.values())}
-
-
-@pytest.mark.parametrize("seconds_off", [30, -30])
-def test_a_clock_that_is_off_by_30_seconds_costs_work_and_nothing_else(seconds_off: int) -> None:
-    """Beyond the skew a lease can be misjudged: perhaps two renderings, but one token completes."""
-    world = World()
-    job_id = world.queued(b"slow")
-    wrong = replace(world.worker, clock=OffClock(world.clock, seconds_off))
-
-    def meet_the_other() -> None:
-        del world.renderer.behaviours[b"slow"]
-        world.clock.advance(10)
-        world.send_to_work_queue(request_for(job_id))
-        process_batch(world.work_queue.receive(5), wrong, world.remaining_seconds)
-
-    world.renderer.behaviours[b"slow"] = meet_the_other
-    world.work()
-    world.clock.advance(3_600)
-    while world.work().processed:
-        pass
-    job = world.job(job_id)
-    assert job.status is Status.SUCCEEDED
-    assert len(world.renderer.rendered) <= 2
-    assert not world.work_queue.messages
-    assert not world.dead_letters.messages
 
 
 def test_a_poison_message_in_a_batch_of_good_ones_harms_no_sibling() -> None:
