@@ -184,7 +184,6 @@ class _Process:
 
     def _lose(self) -> Processed:
         """Another delivery owns the job, perhaps of this very message: no ack, no timer, nothing written."""
-        self._heartbeat.end()
         self._heartbeat.leave(self._delivery.receipt_handle)
         return self._done(Outcome.LOST)
 
@@ -231,7 +230,6 @@ class _Process:
         return self._set_timer(Outcome.BOUNCED, seconds, error.reason)
 
     def _come_back_later(self, error: DependencyUnavailableError) -> Processed:
-        self._heartbeat.end()
         seconds = unreadable_row_seconds(self._delivery.receive_count, self._worker.jitter())
         return self._set_timer(Outcome.UNREADABLE, seconds, str(error))
 

@@ -75,7 +75,6 @@ class DynamoDBAcceptance:
                         "Item": to_item(job.to_row()),
                         "ConditionExpression": "attribute_not_exists(#key)",
                         "ExpressionAttributeNames": {"#key": JOBS_KEY},
-                        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
                     }
                 },
                 {
