@@ -11,7 +11,7 @@ from pathlib import Path
 from tools.chaos_local.passes import Passes
 from tools.chaos_local.pictures import Picture, pictures
 from tools.chaos_local.points import Hunter, Point
-from tools.chaos_local.verdict import Outcome, check_balance, end_of, job_id_of
+from tools.chaos_local.verdict import Outcome, check_balance, check_dead_letters, end_of, job_id_of
 from tools.chaos_local.view import RECONCILER, RELAY, WORKER, View
 from tools.client import ImageApi
 from tools.demo.pictures import SAMPLE
@@ -51,6 +51,7 @@ def run(state: StackState, plan: Plan, say: Callable[[str], None]) -> Outcome:
         for assassin in assassins.values():
             killers.enter_context(assassin)
         outcome = _flow(crowd, view, plan, hunter, say)
+    outcome.points = len(hunter.hits)
     outcome.kills = hunter.kills + sum(assassin.kills for assassin in assassins.values())
     for output, assassin in assassins.items():
         say(f"  killed at random, {output.removesuffix('FunctionName')}: {assassin.kills}")
@@ -75,7 +76,7 @@ def _assassin(output: str, state: StackState, plan: Plan, view: View) -> Assassi
 
 def _flow(crowd: Crowd, view: View, plan: Plan, hunter: Hunter, say: Callable[[str], None]) -> Outcome:
     outcome = Outcome()
-    since, began = view.now(), time.monotonic()
+    since, began, copies = view.now(), time.monotonic(), view.copies()
     accepted: set[str] = set()
     for wave in _waves(plan, hunter):
         delivered = crowd.deliver(wave, lambda picture: picture.photo)
@@ -88,7 +89,7 @@ def _flow(crowd: Crowd, view: View, plan: Plan, hunter: Hunter, say: Callable[[s
         ):
             outcome.count(ending, fault)
     say(f"  all looked at after {time.monotonic() - began:.1f} s")
-    outcome.faults += check_balance(accepted, since, view)
+    outcome.faults += check_balance(accepted, since, view) + check_dead_letters(copies, view.copies())
     return outcome
 
 

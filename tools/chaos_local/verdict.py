@@ -39,12 +39,16 @@ class Outcome:
     accepted: int = 0
     endings: Counter[Ending] = field(default_factory=Counter)
     kills: int = 0
+    points: int = 0
+    """How many named points were hit."""
     faults: list[str] = field(default_factory=list)
     """Sentences: one for each lost or stuck picture, and whatever else is not as it must be."""
 
     @property
     def all_is_well(self) -> bool:
-        return self.accepted > 0 and not self.faults
+        """A run that accepted, judged or killed nothing shows nothing."""
+        everything_judged = self.endings.total() == self.accepted > 0
+        return everything_judged and self.kills > 0 and not self.faults
 
     def count(self, ending: Ending, fault: str) -> None:
         self.endings[ending] += 1
@@ -110,6 +114,12 @@ def check_balance(accepted: set[str], since: int, view: View) -> list[str]:
         listed = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
         faults.append(f"{len(accepted)} accepted are not {listed}")
     return faults
+
+
+def check_dead_letters(before: int, after: int) -> list[str]:
+    """I9: nothing that was sent spends its attempts, so no copy may have come."""
+    come = after - before
+    return [f"{come} copies in the dead-letter queue of jobs that had attempts left"] if come > 0 else []
 
 
 def job_id_of(url: str) -> str:

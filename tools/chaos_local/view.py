@@ -86,6 +86,11 @@ class View:
             )
         return Place.PUT if listing.get("Contents") else Place.CLAIMED
 
+    def copies(self) -> int:
+        """How many annotated copies lie in the dead-letter queue."""
+        depth = self._stage.dead_letters.depth()
+        return depth.visible + depth.in_flight
+
     def messages_in_flight(self) -> int:
         return self._stage.reconciler.work_queue.depth().in_flight
 

@@ -7,10 +7,11 @@ import io
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from PIL import Image
@@ -22,7 +23,14 @@ from thumbline.domain.job import Job, Result, Status
 from thumbline.domain.listing import JobSummary
 from tools.chaos_local.freezing import frozen, kill_all
 from tools.chaos_local.pictures import Picture, pictures
-from tools.chaos_local.verdict import Ending, Outcome, check_balance, check_content, end_of
+from tools.chaos_local.verdict import (
+    Ending,
+    Outcome,
+    check_balance,
+    check_content,
+    check_dead_letters,
+    end_of,
+)
 from tools.chaos_local.view import View
 from tools.client import Answer
 from tools.demo.pictures import SAMPLE
@@ -149,8 +157,25 @@ def test_the_last_line_counts_and_any_fault_is_a_failure() -> None:
 
     assert str(outcome) == "chaos-local: 3 accepted, 1 succeeded, 1 failed, 2 kills, 0 lost, 1 stuck"
     assert not outcome.all_is_well
-    assert Outcome(accepted=1).all_is_well
-    assert not Outcome().all_is_well
+
+
+def well(**changes: Any) -> Outcome:
+    values: dict[str, Any] = {"accepted": 1, "kills": 1, "endings": Counter([Ending.SUCCEEDED])}
+    return Outcome(**values | changes)
+
+
+def test_a_run_that_shows_nothing_does_not_pass() -> None:
+    assert well().all_is_well
+    assert not well(accepted=0, endings=Counter()).all_is_well
+    assert not well(accepted=2).all_is_well
+    assert not well(kills=0).all_is_well
+    assert not well(faults=["anything"]).all_is_well
+
+
+def test_a_copy_that_came_is_a_fault() -> None:
+    assert check_dead_letters(2, 2) == []
+    assert check_dead_letters(2, 1) == []
+    assert check_dead_letters(0, 1) == ["1 copies in the dead-letter queue of jobs that had attempts left"]
 
 
 def test_the_same_seed_sends_the_same_pictures_and_some_must_fail() -> None:

@@ -8,10 +8,16 @@ from typing import Protocol
 from thumbline.domain.dead_letters import DeadLetter
 from thumbline.domain.job import Job, Status
 from thumbline.ports.jobs import JobReader
-from thumbline.ports.queue import MessageReceiver, ReceivedMessage, VisibilityChange, VisibilityControl
+from thumbline.ports.queue import (
+    Backlog,
+    MessageReceiver,
+    ReceivedMessage,
+    VisibilityChange,
+    VisibilityControl,
+)
 
 
-class DeadLetterQueue(MessageReceiver, VisibilityControl, Protocol):
+class DeadLetterQueue(MessageReceiver, VisibilityControl, Backlog, Protocol):
     """The operator's view of the dead-letter queue."""
 
 
