@@ -31,7 +31,7 @@ export PYTHON
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPATH := $(CURDIR):$(CURDIR)/layers/core/python
 
-.PHONY: help setup demo local local-url test check lint types imports soak chaos-local corpus fuzz-images quality modelcheck chaos mutants synth deploy destroy smoke cost golden openapi fuzz-api audit lock clean
+.PHONY: help setup demo local local-url test check lint types imports soak chaos-local corpus fuzz-images quality modelcheck chaos mutants synth deploy destroy smoke cost golden openapi crash-matrix fuzz-api audit lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -109,6 +109,9 @@ golden: setup ## write the golden templates of tests/infra anew, for a reviewer 
 
 openapi: setup ## write docs/openapi.json and docs/problems.md anew from the handler
 	@exec $(PY) -m tests.described
+
+crash-matrix: setup ## write docs/crash-matrix.md anew, for a reviewer to see what changed
+	@exec $(PY) -m tests.simulation.crash_page
 
 fuzz-api: setup ## send requests, right and wrong, made up from docs/openapi.json (CASES=2000 SEED=number)
 	@exec $(PY) -m tools.fuzz_api --cases "$(CASES)" $(if $(SEED),--seed "$(SEED)")

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TARGETS = {
     "help", "setup", "demo", "local", "local-url", "test", "check", "lint", "types", "imports", "soak",
     "chaos", "chaos-local", "modelcheck", "mutants", "corpus", "fuzz-images", "quality", "fuzz-api", "audit",
-    "openapi", "synth", "deploy", "destroy", "smoke", "cost", "golden", "lock", "clean",
+    "openapi", "crash-matrix", "synth", "deploy", "destroy", "smoke", "cost", "golden", "lock", "clean",
 }  # fmt: skip
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
-from tests.simulation.crash_scenarios import GONE, Scenario
+from tests.simulation.crash_expected import End, Strike, check
+from tests.simulation.crash_scenarios import Scenario
 from tests.simulation.crash_world import CrashWorld
-from thumbline.domain.dead_letters import DeadLetter
 from thumbline.domain.errors import DependencyUnavailableError
 from tools.chaos.scheduler import ProcessKilledError
 
@@ -19,14 +17,6 @@ _NOTES = frozenset({"write_snapshot"})
 _RECEIVES_OF_EMPTY_QUEUES = frozenset({"undelivered.receive", "relay_failures.receive"})
 _RETRY_SECONDS = 31
 """A copy that a dead operator had received is visible again by then."""
-
-
-class Strike(StrEnum):
-    KILL_BEFORE = "kill before"
-    KILL_AFTER = "kill after"
-    UNKNOWN = "unknown outcome"
-    PAUSE = "pause beyond the lease"
-    DUPLICATE = "duplicate"
 
 
 LESSON = {
@@ -53,14 +43,16 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    status: str
+    end: End
+    copies: int
     renders: int
     seconds: int
     healers: tuple[str, ...]
 
     def __str__(self) -> str:
         who = ", ".join(self.healers) or "nobody had to"
-        return f"{self.status}, {self.renders} rendered, {self.seconds} s: {who}"
+        copies = ("", ", 1 copy", ", 2 copies")[self.copies]
+        return f"{self.end}{copies}, {self.renders} rendered, {self.seconds} s: {who}"
 
 
 def boundaries_of(scenario: Scenario) -> list[Boundary]:
@@ -99,7 +91,7 @@ def run_cell(scenario: Scenario, boundary: Boundary, strike: Strike) -> Cell:
     scenario.prepare(world)
     rendered_before = len(world.renderer.rendered)
     world.faults.watch = _striking(world, scenario, boundary, strike)
-    struck = world.faults.watch
+    striking = world.faults.watch
     try:
         scenario.act(world)
     except (ProcessKilledError, DependencyUnavailableError):
@@ -107,10 +99,12 @@ def run_cell(scenario: Scenario, boundary: Boundary, strike: Strike) -> Cell:
             world.healers["retry"] += 1
             world.clock.advance(_RETRY_SECONDS)
             scenario.act(world)
-    assert world.faults.watch is not struck, "the boundary was never reached"
+    assert world.faults.watch is not striking, "the boundary was never reached"
     seconds = world.settle()
-    status = _check(world, scenario)
-    return Cell(status, len(world.renderer.rendered) - rendered_before, seconds, tuple(world.healers))
+    struck = (boundary.operation, strike)
+    copies = check(world, scenario.expected, struck)
+    renders = len(world.renderer.rendered) - rendered_before
+    return Cell(scenario.expected.end_of(struck), copies, renders, seconds, tuple(world.healers))
 
 
 def _striking(
@@ -136,29 +130,3 @@ def _striking(
             (scenario.duplicate or scenario.act)(world)
 
     return watch
-
-
-def _check(world: CrashWorld, scenario: Scenario) -> str:
-    """The job's end; raises AssertionError where the promise is broken."""
-    rows = world.tables.rows
-    assert len(rows) <= 1, "one picture became two jobs"
-    if not rows:
-        assert GONE in scenario.ends
-        assert not world.objects.objects, "objects outlive their job"
-        return GONE
-    ((job_id, row),) = rows.items()
-    status = str(row["status"])
-    assert status in scenario.ends
-    assert f"originals/{job_id}" in world.objects.objects
-    for result in row.get("results", {}).values():
-        stored = world.objects.objects[result["key"]]
-        assert hashlib.sha256(stored.data).hexdigest() == result["sha256"]
-    letters = [
-        DeadLetter.read(
-            stored.message.body, {name: str(value) for name, value in stored.message.attributes.items()}
-        )
-        for stored in world.dead_letters.messages.values()
-    ]
-    assert len(letters) >= scenario.copies
-    assert all(letter.job_id == job_id for letter in letters)
-    return status

@@ -6,6 +6,17 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.simulation.crash_expected import (
+    EXHAUSTED,
+    EXHAUSTED_COPY,
+    GONE,
+    OPERATOR,
+    REJECTED_COPY,
+    SUCCEEDED,
+    Expected,
+    Strike,
+    failed,
+)
 from tests.simulation.crash_world import CrashWorld
 from tests.world import request_for
 from thumbline.domain.errors import FailureCode, PermanentError, TransientError
@@ -18,7 +29,6 @@ from tools.chaos.universe import TIMINGS
 
 PICTURE = b"a picture"
 DEAD_SECONDS = TIMINGS.lease_seconds + TIMINGS.skew_seconds + 1
-GONE = "gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +39,12 @@ class Scenario:
     name: str
     prepare: Callable[[CrashWorld], None]
     act: Callable[[CrashWorld], None]
-    ends: frozenset[str]
-    """Statuses in which the job may be at rest."""
+    expected: Expected
     retried: bool = True
     reconciled: bool = True
     """Off for workers: their messages alone must bring the job home (I10)."""
     duplicate: Callable[[CrashWorld], None] | None = None
     """What the other process does; the same as `act` where this is None."""
-    copies: int = 0
-    """Annotated copies that an operator must find, at least."""
 
 
 def _nothing(world: CrashWorld) -> None:
@@ -222,7 +229,7 @@ def _redriver(world: CrashWorld) -> Redriver:
         clock=world.clock,
         ids=world.ids,
         timings=world.timings,
-        operator="operator",
+        operator=OPERATOR,
     )
 
 
@@ -248,102 +255,101 @@ def _delete(world: CrashWorld) -> None:
 
 _CRASHED = TransientError(FailureCode.RENDER_CRASHED, "the decoder crashed")
 _BROKEN = PermanentError(FailureCode.NOT_AN_IMAGE, "is no picture")
-_SUCCEEDED = frozenset({"SUCCEEDED"})
-_FAILED = frozenset({"FAILED"})
-_DELETED = frozenset({GONE})
+_SUCCEEDS = Expected(end=SUCCEEDED)
+_IS_COPIED = Expected(end=EXHAUSTED, copy=EXHAUSTED_COPY)
+_GOES = Expected(end=GONE)
+_MAY_LEAVE_AN_ORPHAN = Expected(
+    end=SUCCEEDED,
+    orphaned=frozenset(
+        {
+            ("put_original", Strike.KILL_AFTER),
+            ("put_original", Strike.UNKNOWN),
+            ("put_original", Strike.DUPLICATE),
+            ("accept", Strike.KILL_BEFORE),
+            ("accept", Strike.DUPLICATE),
+        }
+    ),
+)
+_IS_COPIED_BY_THE_RELAY = Expected(
+    end=EXHAUSTED,
+    copy=EXHAUSTED_COPY,
+    copied_twice=frozenset(("dead_letters.send", strike) for strike in set(Strike) - {Strike.KILL_BEFORE}),
+)
+_IS_REJECTED = Expected(
+    end=failed(FailureCode.BAD_MESSAGE),
+    copy=REJECTED_COPY,
+    succeeds=frozenset(
+        {
+            # The reconciler takes the hidden message for lost and sends a good one.
+            ("work_queue.receive", Strike.KILL_AFTER),
+            ("work_queue.receive", Strike.UNKNOWN),
+            ("work_queue.change_visibility", Strike.KILL_BEFORE),
+            ("dead_letters.send", Strike.KILL_BEFORE),
+            ("dead_letters.send", Strike.KILL_AFTER),
+            ("reject_message", Strike.KILL_BEFORE),
+            # The other worker's message is a good one.
+            ("dead_letters.send", Strike.DUPLICATE),
+            ("reject_message", Strike.DUPLICATE),
+        }
+    ),
+    copied_twice=frozenset(
+        {
+            ("dead_letters.send", Strike.KILL_AFTER),
+            ("dead_letters.send", Strike.UNKNOWN),
+            ("reject_message", Strike.KILL_BEFORE),
+            ("reject_message", Strike.KILL_AFTER),
+            ("reject_message", Strike.UNKNOWN),
+            ("work_queue.delete", Strike.KILL_BEFORE),
+        }
+    ),
+)
+
+
+def _of_worker(
+    name: str, prepare: Callable[[CrashWorld], None], expected: Expected, *, reconciled: bool = False
+) -> Scenario:
+    return Scenario(
+        name,
+        prepare,
+        _work,
+        expected,
+        retried=False,
+        reconciled=reconciled,
+        duplicate=_work_on_a_duplicate,
+    )
+
 
 SCENARIOS = (
-    Scenario("ingest", _nothing, _submit, _SUCCEEDED),
-    Scenario("ingest, replay", _submit, _submit, _SUCCEEDED),
-    Scenario("relay", _submit, _relay, _SUCCEEDED),
-    Scenario("relay, copy", _exhausted_unrelayed, _relay, _FAILED, copies=1),
-    Scenario(
-        "worker", _queue, _work, _SUCCEEDED, retried=False, duplicate=_work_on_a_duplicate, reconciled=False
+    Scenario("ingest", _nothing, _submit, _MAY_LEAVE_AN_ORPHAN),
+    Scenario("ingest, replay", _submit, _submit, _SUCCEEDS),
+    Scenario("relay", _submit, _relay, _SUCCEEDS),
+    Scenario("relay, copy", _exhausted_unrelayed, _relay, _IS_COPIED_BY_THE_RELAY),
+    _of_worker("worker", _queue, _SUCCEEDS),
+    _of_worker("worker, heartbeat", _slow, _SUCCEEDS),
+    _of_worker("worker, transient", _failing_once(_CRASHED), _SUCCEEDS),
+    _of_worker("worker, permanent", _failing_always(_BROKEN), Expected(end=failed(FailureCode.NOT_AN_IMAGE))),
+    _of_worker("worker, last attempt", _failing_always(_CRASHED, 4), _IS_COPIED),
+    _of_worker("worker, foreign lease", _leased_by_another, _SUCCEEDS),
+    _of_worker("worker, attempts dead", _all_attempts_dead, _IS_COPIED),
+    _of_worker("worker, bad message", _bad_message, _IS_REJECTED, reconciled=True),
+    _of_worker(
+        "worker, bad message of a leased job", _bad_message_meets_a_lease, _IS_REJECTED, reconciled=True
     ),
+    Scenario("reconciler, republish", _message_lost, _reconcile, _SUCCEEDS),
+    Scenario("reconciler, rescue", _attempt_dead_and_message_lost, _reconcile, _SUCCEEDS),
+    Scenario("reconciler, exhaust", _all_attempts_dead_and_message_lost, _reconcile, _IS_COPIED),
+    Scenario("reconciler, expire", _deadline_over, _reconcile, Expected(end=failed(FailureCode.EXPIRED))),
+    Scenario("reconciler, undelivered", _undelivered, _reconcile, _SUCCEEDS),
+    Scenario("reconciler, relay failure", _relay_gave_up, _reconcile, _SUCCEEDS),
+    Scenario("reconciler, tombstone", _tombstone_due, _reconcile, _GOES),
+    Scenario("reconciler, orphan", _orphan, _reconcile, _GOES),
+    Scenario("redrive, copy", _exhausted, _redrive_copies, Expected(end=SUCCEEDED, redriven=True)),
     Scenario(
-        "worker, heartbeat",
-        _slow,
-        _work,
-        _SUCCEEDED,
-        retried=False,
-        duplicate=_work_on_a_duplicate,
-        reconciled=False,
+        "redrive, by id",
+        _exhausted,
+        _redrive_by_id,
+        Expected(end=SUCCEEDED, redriven=True, copy=EXHAUSTED_COPY),
     ),
-    Scenario(
-        "worker, transient",
-        _failing_once(_CRASHED),
-        _work,
-        _SUCCEEDED,
-        retried=False,
-        duplicate=_work_on_a_duplicate,
-        reconciled=False,
-    ),
-    Scenario(
-        "worker, permanent",
-        _failing_always(_BROKEN),
-        _work,
-        _FAILED,
-        retried=False,
-        duplicate=_work_on_a_duplicate,
-        reconciled=False,
-    ),
-    Scenario(
-        "worker, last attempt",
-        _failing_always(_CRASHED, 4),
-        _work,
-        _FAILED,
-        retried=False,
-        duplicate=_work_on_a_duplicate,
-        reconciled=False,
-        copies=1,
-    ),
-    Scenario(
-        "worker, foreign lease",
-        _leased_by_another,
-        _work,
-        _SUCCEEDED,
-        retried=False,
-        duplicate=_work_on_a_duplicate,
-        reconciled=False,
-    ),
-    Scenario(
-        "worker, attempts dead",
-        _all_attempts_dead,
-        _work,
-        _FAILED,
-        retried=False,
-        duplicate=_work_on_a_duplicate,
-        reconciled=False,
-        copies=1,
-    ),
-    Scenario(
-        "worker, bad message",
-        _bad_message,
-        _work,
-        _FAILED | _SUCCEEDED,
-        retried=False,
-        duplicate=_work_on_a_duplicate,
-        copies=1,
-    ),
-    Scenario(
-        "worker, bad message of a leased job",
-        _bad_message_meets_a_lease,
-        _work,
-        _FAILED | _SUCCEEDED,
-        retried=False,
-        duplicate=_work_on_a_duplicate,
-        copies=1,
-    ),
-    Scenario("reconciler, republish", _message_lost, _reconcile, _SUCCEEDED),
-    Scenario("reconciler, rescue", _attempt_dead_and_message_lost, _reconcile, _SUCCEEDED),
-    Scenario("reconciler, exhaust", _all_attempts_dead_and_message_lost, _reconcile, _FAILED, copies=1),
-    Scenario("reconciler, expire", _deadline_over, _reconcile, _FAILED),
-    Scenario("reconciler, undelivered", _undelivered, _reconcile, _SUCCEEDED),
-    Scenario("reconciler, relay failure", _relay_gave_up, _reconcile, _SUCCEEDED),
-    Scenario("reconciler, tombstone", _tombstone_due, _reconcile, _DELETED),
-    Scenario("reconciler, orphan", _orphan, _reconcile, _DELETED),
-    Scenario("redrive, copy", _exhausted, _redrive_copies, _SUCCEEDED),
-    Scenario("redrive, by id", _exhausted, _redrive_by_id, _SUCCEEDED, copies=1),
-    Scenario("delete, open", _queue, _delete, _DELETED),
-    Scenario("delete, finished", _succeeded, _delete, _DELETED),
+    Scenario("delete, open", _queue, _delete, _GOES),
+    Scenario("delete, finished", _succeeded, _delete, _GOES),
 )

@@ -2,49 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from tests.simulation.crash_matrix import LESSON, Boundary, Cell, Strike, boundaries_of, is_possible, run_cell
-from tests.simulation.crash_scenarios import SCENARIOS, Scenario
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "crash-matrix.md"
-ROWS = [(scenario, boundary) for scenario in SCENARIOS for boundary in boundaries_of(scenario)]
-_HEAD = """# Crash matrix
-
-Written by `tests/simulation/test_crash_matrix.py`; do not edit. Each row is one boundary: a call with an
-effect, in the work of one actor. Each column is a way to strike there: the process is killed before or after
-the effect; the effect happens and its answer is lost; the process stands still for longer than a lease while
-the others go on; another process does the same work at the same moment.
-
-A cell says how the job ended, how often its picture was rendered from there on, how long it took until
-nothing was left to do (virtual time, looked at every 20 s), and what brought it there besides the ordinary
-relay and worker. *retry* is whoever retries that actor: the client, the stream's mapping, the schedule or the
-operator.
-The worker's rows run without a reconciler (but for the bad message, which was the job's only one): an
-acknowledgement may not rely on it.
-
-Every cell asserts: one job, in the right end state, its objects right, no message left, no copy missing.
-"""
-
-Matrix = dict[tuple[str, Boundary, Strike], Cell]
+from tests.simulation.crash_expected import SUCCEEDED, Strike
+from tests.simulation.crash_matrix import LESSON, Boundary, boundaries_of, is_possible, run_cell
+from tests.simulation.crash_page import PAGE, Matrix, page_of, rows, run_matrix
+from tests.simulation.crash_scenarios import SCENARIOS
+from thumbline.adapters.memory.queue import MemoryQueue
+from thumbline.domain.job import Job
+from thumbline.domain.messages import OutgoingMessage, exhausted_copy
+from thumbline.domain.transition import Transition
+from thumbline.domain.transitions.redrive import redrive
+from thumbline.domain.transitions.unleased import reject_message
 
 
 @pytest.fixture(scope="module")
 def matrix() -> Matrix:
-    return {
-        (scenario.name, boundary, strike): run_cell(scenario, boundary, strike)
-        for scenario, boundary in ROWS
-        for strike in Strike
-        if is_possible(boundary, strike)
-    }
+    return run_matrix()
 
 
 def test_every_boundary_is_struck_in_every_way(matrix: Matrix) -> None:
     """`run_cell` asserts each outcome."""
-    assert len(ROWS) >= 25
-    assert len(matrix) == sum(is_possible(boundary, strike) for _, boundary in ROWS for strike in Strike)
+    struck = rows()
+    assert len(struck) >= 80
+    assert len(matrix) == sum(is_possible(boundary, strike) for _, boundary in struck for strike in Strike)
     assert {name.split(",")[0] for name, _, _ in matrix} == {
         "ingest", "relay", "worker", "reconciler", "redrive", "delete",
     }  # fmt: skip
@@ -68,26 +53,69 @@ def test_the_lessons_crash_rows(
     name, operation, strike = row
     cell = matrix[name, Boundary(operation, 1), strike]
     assert row in LESSON
-    assert (cell.status, cell.renders, cell.healers) == ("SUCCEEDED", renders, healers)
+    assert (cell.end, cell.renders, cell.healers) == (SUCCEEDED, renders, healers)
 
 
 def test_the_page_is_current(matrix: Matrix) -> None:
-    page = _page(matrix)
-    if PAGE.exists() and PAGE.read_text() == page:
-        return
-    PAGE.write_text(page)
-    pytest.fail("docs/crash-matrix.md was out of date and has been written again; look at what changed")
+    """Renderings, seconds and healers of each cell included."""
+    assert PAGE.read_text() == page_of(matrix), "look at what changed, then run `make crash-matrix`"
 
 
-def _page(matrix: Matrix) -> str:
-    lines = [_HEAD, "| actor | effect | " + " | ".join(Strike) + " |", "|---" * (2 + len(Strike)) + "|"]
-    for scenario, boundary in ROWS:
-        cells = [_text(matrix, scenario, boundary, strike) for strike in Strike]
-        lines.append(f"| {scenario.name} | {boundary.label} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+def _unannotated(job: Job) -> OutgoingMessage:
+    return replace(exhausted_copy(job), attributes={})
 
 
-def _text(matrix: Matrix, scenario: Scenario, boundary: Boundary, strike: Strike) -> str:
-    cell = matrix.get((scenario.name, boundary, strike))
-    name = LESSON.get((scenario.name, boundary.operation, strike))
-    return ("" if name is None else f"**{name}** ") + ("n/a" if cell is None else str(cell))
+def _thrice(send: Callable[..., Sequence[int]]) -> Callable[..., Sequence[int]]:
+    return lambda queue, messages: send(queue, [*messages, *messages, *messages])
+
+
+def _except_copies(delete: Callable[..., None]) -> Callable[..., None]:
+    return lambda queue, handle: None if queue.name == "dead_letters" else delete(queue, handle)
+
+
+def _without(build: Callable[..., Transition], attribute: str) -> Callable[..., Transition]:
+    def built(*arguments: Any, **named: Any) -> Transition:
+        right = build(*arguments, **named)
+        return replace(right, changes=tuple(one for one in right.changes if one.attribute != attribute))
+
+    return built
+
+
+BUGS: dict[str, tuple[str, object, str]] = {
+    "copies say nothing": ("thumbline.service.relay_outbox.exhausted_copy", _unannotated, "relay, copy"),
+    "three copies": (
+        "thumbline.adapters.memory.queue.MemoryQueue.send", _thrice(MemoryQueue.send), "relay, copy"
+    ),
+    "rejected copies say nothing": (
+        "thumbline.service.process_delivery.rejected_copy",
+        lambda body, *_: OutgoingMessage(body),
+        "worker, bad message",
+    ),
+    "a copy is kept": (
+        "thumbline.adapters.memory.queue.MemoryQueue.delete", _except_copies(MemoryQueue.delete), "redrive, copy"
+    ),
+    "the same generation": (
+        "thumbline.service.redrive_job.redrive", _without(redrive, "generation"), "redrive, by id"
+    ),
+    "no audit entry": (
+        "thumbline.service.redrive_job.redrive", _without(redrive, "trace"), "redrive, by id"
+    ),
+    "expired, under another code": (
+        "thumbline.service.reconcile.treat_due_jobs.expire",
+        lambda job_id, moment: reject_message(job_id, "late", moment),
+        "reconciler, expire",
+    ),
+    "no results": ("thumbline.service.process_delivery.make_thumbnails", lambda *_, **__: {}, "relay"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_cell_sees_what_is_wrong(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, wrong, name = BUGS[bug]
+    (scenario,) = [one for one in SCENARIOS if one.name == name]
+    boundary = boundaries_of(scenario)[0]
+    run_cell(scenario, boundary, Strike.KILL_BEFORE)
+    monkeypatch.setattr(where, wrong)
+
+    with pytest.raises(AssertionError):
+        run_cell(scenario, boundary, Strike.KILL_BEFORE)
