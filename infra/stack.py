@@ -74,7 +74,7 @@ class ThumblineStack(Stack):
         )
         topic = AlarmTopic(self, "AlarmTopic", settings=settings)
         alarms = Alarms(self, "Alarms", topology=topology, watched=watched, topic=topic.topic)
-        JobsDashboard(self, "Dashboard", watched=watched, alarms=alarms.all)
+        JobsDashboard(self, "Dashboard", stage=settings.name, watched=watched, alarms=alarms.all)
         for name, value in {"project": "thumbline", "stage": settings.name}.items():
             Tags.of(self).add(name, value)
 

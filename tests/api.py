@@ -38,6 +38,7 @@ SETTINGS = IngestSettings(
     idempotency_seconds=86_400,
     retry_after_seconds=2,
     signed_url_seconds=300,
+    stage="dev",
 )
 
 

@@ -34,6 +34,7 @@ def deployed_settings(stage: str) -> IngestSettings:
         idempotency_seconds=topology.idempotency_seconds,
         retry_after_seconds=topology.retry_after_seconds,
         signed_url_seconds=topology.signed_url_seconds,
+        stage=stage,
     )
 
 

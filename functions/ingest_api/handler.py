@@ -23,7 +23,9 @@ metrics = Metrics(namespace=names.NAMESPACE, service="ingest_api")
 
 @cache
 def _deployed() -> Ingest:
-    return build(IngestSettings.from_env(os.environ))
+    settings = IngestSettings.from_env(os.environ)
+    metrics.set_default_dimensions(stage=settings.stage)
+    return build(settings)
 
 
 def lambda_handler(event: dict[str, Any], context: Any, ingest: Ingest | None = None) -> dict[str, Any]:

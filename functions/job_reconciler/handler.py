@@ -33,7 +33,9 @@ _METRICS = {
 
 @cache
 def _reconciler() -> Reconciler:
-    return build(ReconcilerSettings.from_env(os.environ))
+    settings = ReconcilerSettings.from_env(os.environ)
+    metrics.set_default_dimensions(stage=settings.stage)
+    return build(settings)
 
 
 def lambda_handler(

@@ -23,7 +23,9 @@ metrics = Metrics(namespace=names.NAMESPACE, service="outbox_relay")
 
 @cache
 def _relay() -> Relay:
-    return build(RelaySettings.from_env(os.environ))
+    settings = RelaySettings.from_env(os.environ)
+    metrics.set_default_dimensions(stage=settings.stage)
+    return build(settings)
 
 
 def lambda_handler(event: dict[str, Any], _context: Any, relay: Relay | None = None) -> dict[str, Any]:

@@ -37,7 +37,9 @@ _METRICS = {
 
 @cache
 def _worker() -> Worker:
-    return build(WorkerSettings.from_env(os.environ))
+    settings = WorkerSettings.from_env(os.environ)
+    metrics.set_default_dimensions(stage=settings.stage)
+    return build(settings)
 
 
 def lambda_handler(event: dict[str, Any], context: Any, worker: Worker | None = None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -42,6 +43,7 @@ class Alarms(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self._notify = actions.SnsAction(topic)
+        self._emitted = partial(measures.emitted, topology.settings.name)
         self._takes_expressions = topology.settings.name != "local"
         self.all: list[cloudwatch.Alarm] = []
         self._watch_api(topology, watched)
@@ -70,7 +72,7 @@ class Alarms(Construct):
             "RelayFailures",
             measures.total(
                 "records not relayed",
-                failed=measures.emitted(names.RELAY_FAILURES, "outbox_relay"),
+                failed=self._emitted(names.RELAY_FAILURES, "outbox_relay"),
                 crashed=measures.errors(watched.relay),
             ),
             description="The relay cannot publish: a queue refuses messages, or the relay itself fails.",
@@ -100,7 +102,7 @@ class Alarms(Construct):
                 "worker errors",
                 period=measures.FIVE_MINUTES,
                 crashed=measures.errors(watched.worker, period=measures.FIVE_MINUTES),
-                broken=measures.emitted(
+                broken=self._emitted(
                     names.DELIVERIES_BROKEN, "thumbnail_worker", period=measures.FIVE_MINUTES
                 ),
             ),
@@ -131,7 +133,7 @@ class Alarms(Construct):
                 "undelivered messages",
                 waiting=measures.visible(queues.undelivered),
                 held=measures.in_flight(queues.undelivered),
-                healed=measures.emitted(names.JOBS_REQUEUED, "job_reconciler"),
+                healed=self._emitted(names.JOBS_REQUEUED, "job_reconciler"),
             ),
             description="SQS gave up on a message: deliveries fail before a job can be claimed.",
             threshold=1,
@@ -150,7 +152,7 @@ class Alarms(Construct):
     def _watch_reconciler(self, topology: Topology, watched: Watched) -> None:
         self._alarm(
             "OldestOpenJob",
-            measures.emitted(names.OLDEST_OPEN_JOB_AGE, "job_reconciler", statistic="Maximum"),
+            self._emitted(names.OLDEST_OPEN_JOB_AGE, "job_reconciler", statistic="Maximum"),
             description="A job stays open although every repair had its time.",
             threshold=topology.oldest_open_job_alarm_seconds,
             periods=3,
@@ -160,10 +162,10 @@ class Alarms(Construct):
             measures.total(
                 "rescues",
                 period=measures.QUARTER_OF_AN_HOUR,
-                rescued=measures.emitted(
+                rescued=self._emitted(
                     names.JOBS_RESCUED, "job_reconciler", period=measures.QUARTER_OF_AN_HOUR
                 ),
-                republished=measures.emitted(
+                republished=self._emitted(
                     names.JOBS_REPUBLISHED, "job_reconciler", period=measures.QUARTER_OF_AN_HOUR
                 ),
             ),
@@ -172,7 +174,7 @@ class Alarms(Construct):
         )
         self._alarm(
             "ReconcilerFailures",
-            measures.emitted(names.RECONCILER_FAILURES, "job_reconciler"),
+            self._emitted(names.RECONCILER_FAILURES, "job_reconciler"),
             description="Parts of the reconciler's passes fail: a table, queue or bucket refuses it.",
             threshold=1,
             periods=5,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -19,9 +20,16 @@ _HEIGHT = 6
 
 class JobsDashboard(Construct):
     def __init__(
-        self, scope: Construct, construct_id: str, *, watched: Watched, alarms: Sequence[cloudwatch.Alarm]
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        stage: str,
+        watched: Watched,
+        alarms: Sequence[cloudwatch.Alarm],
     ) -> None:
         super().__init__(scope, construct_id)
+        self._emitted = partial(measures.emitted, stage)
         self._dashboard = cloudwatch.Dashboard(self, "Jobs", default_interval=Duration.hours(3))
         self._dashboard.add_widgets(
             cloudwatch.AlarmStatusWidget(title="Alarms", alarms=list(alarms), width=_WIDTH, height=3)
@@ -47,8 +55,7 @@ class JobsDashboard(Construct):
                     for statistic in ("p50", "p99")
                 ],
                 "Jobs": [
-                    measures.emitted(name, "ingest_api")
-                    for name in (names.JOBS_ACCEPTED, names.JOBS_REPLAYED)
+                    self._emitted(name, "ingest_api") for name in (names.JOBS_ACCEPTED, names.JOBS_REPLAYED)
                 ],
             },
         )
@@ -59,11 +66,11 @@ class JobsDashboard(Construct):
             {
                 "Age of the outbox, ms": [measures.iterator_age(watched.relay)],
                 "Messages": [
-                    measures.emitted(name, "outbox_relay")
+                    self._emitted(name, "outbox_relay")
                     for name in (names.MESSAGES_PUBLISHED, names.DEAD_LETTERS_WRITTEN)
                 ],
                 "Relay failures": [
-                    measures.emitted(names.RELAY_FAILURES, "outbox_relay"),
+                    self._emitted(names.RELAY_FAILURES, "outbox_relay"),
                     *_troubles(watched.relay),
                     measures.lost_to_destination(watched.relay),
                 ],
@@ -90,7 +97,7 @@ class JobsDashboard(Construct):
                     for statistic in ("p50", "p99")
                 ],
                 "Deliveries that did not end a job": [
-                    measures.emitted(name, "thumbnail_worker")
+                    self._emitted(name, "thumbnail_worker")
                     for name in (
                         names.DELIVERIES_BOUNCED,
                         names.DELIVERIES_SKIPPED,
@@ -99,7 +106,7 @@ class JobsDashboard(Construct):
                     )
                 ],
                 "Worker troubles": [
-                    measures.emitted(names.DELIVERIES_BROKEN, "thumbnail_worker"),
+                    self._emitted(names.DELIVERIES_BROKEN, "thumbnail_worker"),
                     *_troubles(worker),
                 ],
             },
@@ -110,7 +117,7 @@ class JobsDashboard(Construct):
             "4 · Ended: every job, one way or the other",
             {
                 "Ends": [
-                    measures.emitted(name, "thumbnail_worker")
+                    self._emitted(name, "thumbnail_worker")
                     for name in (
                         names.JOBS_SUCCEEDED,
                         names.JOBS_FAILED,
@@ -119,9 +126,9 @@ class JobsDashboard(Construct):
                         names.BAD_MESSAGES,
                     )
                 ],
-                "Attempts given back": [measures.emitted(names.JOBS_RELEASED, "thumbnail_worker")],
+                "Attempts given back": [self._emitted(names.JOBS_RELEASED, "thumbnail_worker")],
                 "Age of the oldest job, s": [
-                    measures.emitted(name, "job_reconciler", statistic="Maximum")
+                    self._emitted(name, "job_reconciler", statistic="Maximum")
                     for name in (names.OLDEST_OPEN_JOB_AGE, names.OLDEST_QUEUED_JOB_AGE)
                 ],
             },
@@ -133,7 +140,7 @@ class JobsDashboard(Construct):
             "5 · Repaired: what no queue closes, and what waits for a person",
             {
                 "Repairs": [
-                    measures.emitted(name, "job_reconciler")
+                    self._emitted(name, "job_reconciler")
                     for name in (
                         names.JOBS_REPUBLISHED,
                         names.JOBS_RESCUED,
@@ -155,7 +162,7 @@ class JobsDashboard(Construct):
                 ],
                 "Reconciler": [
                     watched.reconciler.metric_invocations(period=measures.MINUTE, label="passes"),
-                    measures.emitted(names.RECONCILER_FAILURES, "job_reconciler"),
+                    self._emitted(names.RECONCILER_FAILURES, "job_reconciler"),
                     *_troubles(watched.reconciler),
                 ],
             },

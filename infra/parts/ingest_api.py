@@ -42,6 +42,7 @@ class IngestApi(PythonFunction):
             idempotency_seconds=topology.idempotency_seconds,
             retry_after_seconds=topology.retry_after_seconds,
             signed_url_seconds=topology.signed_url_seconds,
+            stage=settings.name,
         ).to_env()
         super().__init__(
             scope,

@@ -44,6 +44,7 @@ class JobReconciler(PythonFunction):
             relay_failure_queue_url=queues.relay_failure.queue_url,
             timings=topology.timings,
             max_jobs_per_run=topology.max_jobs_per_run,
+            stage=topology.settings.name,
         ).to_env()
         super().__init__(
             scope,

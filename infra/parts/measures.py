@@ -19,13 +19,13 @@ QUARTER_OF_AN_HOUR = Duration.seconds(15 * MINUTE_SECONDS)
 
 
 def emitted(
-    name: str, service: str, *, statistic: str = "Sum", period: Duration = MINUTE
+    stage: str, name: str, service: str, *, statistic: str = "Sum", period: Duration = MINUTE
 ) -> cloudwatch.Metric:
-    """One of `thumbline.metrics`, as the function `service` emits it."""
+    """One of `thumbline.metrics`, as the function `service` of the stage emits it."""
     return cloudwatch.Metric(
         namespace=names.NAMESPACE,
         metric_name=name,
-        dimensions_map={"service": service},
+        dimensions_map={"service": service, "stage": stage},
         statistic=statistic,
         period=period,
     )

@@ -36,6 +36,7 @@ class OutboxRelay(PythonFunction):
         environment = RelaySettings(
             work_queue_url=queues.work.queue_url,
             dead_letter_queue_url=queues.dead_letter.queue_url,
+            stage=frame.settings.name,
         ).to_env()
         super().__init__(
             scope,

@@ -38,6 +38,7 @@ class ThumbnailWorker(PythonFunction):
             timings=topology.timings,
             beat_call_seconds=topology.beat_call_seconds,
             limits=settings.limits,
+            stage=settings.name,
         ).to_env()
         super().__init__(
             scope,

@@ -259,12 +259,14 @@ def test_a_functions_alarm_watches_that_function(name: str, function: str, deplo
         (names.DELIVERIES_BROKEN, "thumbnail_worker"),
     ],
 )
+@pytest.mark.parametrize("stage", ["dev", "prod"])
 def test_our_own_measures_are_read_as_the_function_emits_them(
-    metric: str, service: str, deployed: Template
+    metric: str, service: str, stage: str, templates: dict[str, Template]
 ) -> None:
+    deployed = templates[stage]
     (found,) = (metrics[metric] for name in ALARMS if metric in (metrics := _metrics(_alarm(deployed, name))))
 
-    assert (found["Namespace"], _about(found)) == (names.NAMESPACE, {"service": service})
+    assert (found["Namespace"], _about(found)) == (names.NAMESPACE, {"service": service, "stage": stage})
     assert f"names.{_constant(metric)}" in (ROOT / "functions" / service / "handler.py").read_text()
 
 

@@ -137,10 +137,13 @@ def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
                 idempotency_seconds=86_400,
                 retry_after_seconds=2,
                 signed_url_seconds=300,
+                stage="dev",
             ).to_env(),
-            RelaySettings(work_queue_url=queues[0], dead_letter_queue_url=queues[1]).to_env(),
-            WorkerSettings("jobs", "bucket", queues[0], queues[1], TIMINGS, 4, LIMITS).to_env(),
-            ReconcilerSettings("jobs", "bucket", queues[0], queues[2], queues[3], TIMINGS, 400).to_env(),
+            RelaySettings(queues[0], queues[1], "dev").to_env(),
+            WorkerSettings("jobs", "bucket", queues[0], queues[1], TIMINGS, 4, LIMITS, "dev").to_env(),
+            ReconcilerSettings(
+                "jobs", "bucket", queues[0], queues[2], queues[3], TIMINGS, 400, "dev"
+            ).to_env(),
         ]
         for environment in environments:
             for name, value in environment.items():
@@ -177,6 +180,29 @@ def test_the_main_job(deployment: Deployment) -> None:
     with Image.open(stored["Body"]) as thumbnail:
         assert thumbnail.size == (320, 240)
     assert not deployment.receive(deployment.work_queue)
+
+
+def test_every_metric_names_its_function_and_its_stage(
+    deployment: Deployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the alarms read them: stages of one account must not ring for each other."""
+    deployment.post(jpeg())
+    deployment.relay()
+    deployment.work()
+    job_reconciler.lambda_handler({}, CONTEXT)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    emitted = [line for line in lines if "_aws" in line]
+    assert {line["service"] for line in emitted} == {
+        "ingest_api",
+        "outbox_relay",
+        "thumbnail_worker",
+        "job_reconciler",
+    }
+    for line in emitted:
+        (metrics,) = line["_aws"]["CloudWatchMetrics"]
+        ((*dimensions,),) = metrics["Dimensions"]
+        assert (metrics["Namespace"], sorted(dimensions)) == ("Thumbline", ["service", "stage"])
+        assert line["stage"] == "dev"
 
 
 def test_a_bad_picture_and_a_bad_message_leave_their_siblings_unharmed(deployment: Deployment) -> None:

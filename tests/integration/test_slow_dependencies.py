@@ -44,6 +44,7 @@ INGEST = IngestSettings(
     idempotency_seconds=86_400,
     retry_after_seconds=2,
     signed_url_seconds=300,
+    stage="dev",
 )
 
 
@@ -158,7 +159,7 @@ def test_a_heartbeat_has_clients_of_its_own_that_give_up_early(monkeypatch: pyte
             used.append((given["jobs"], given["queue"]))
             super().__init__(**given)
 
-    worker = thumbnail_worker.build(WorkerSettings("jobs", "bucket", "w", "d", TIMINGS, 4, LIMITS))
+    worker = thumbnail_worker.build(WorkerSettings("jobs", "bucket", "w", "d", TIMINGS, 4, LIMITS, "dev"))
     monkeypatch.setattr("thumbline.service.process_batch.Heartbeat", Watched)
     process_batch([], worker, lambda: 120)
 

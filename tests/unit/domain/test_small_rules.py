@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import thumbline
 from tests.world import SMALL, World, new_job
 from thumbline.domain import keys
+from thumbline.domain.dead_letters import owes_copy
 from thumbline.domain.errors import FailureCode, SettingsError
 from thumbline.domain.idempotency import IdempotencyKeyError, fingerprint, parse_key, record_id
 from thumbline.domain.job import Failure, Job, Result, Status
@@ -170,6 +171,13 @@ def test_a_job_survives_its_row() -> None:
     assert Job.from_row(new_job(World()).to_row()).failure is None
 
 
+@pytest.mark.parametrize("code", FailureCode)
+def test_exhausted_is_the_one_failure_that_owes_a_copy(code: FailureCode) -> None:
+    job = replace(new_job(World()), status=Status.FAILED, failure=Failure(code, "x", retryable=True))
+    assert owes_copy(job) is (code is FailureCode.ATTEMPTS_EXHAUSTED)
+    assert not owes_copy(new_job(World()))
+
+
 LATER = "a_code_of_a_later_version"
 
 
@@ -240,13 +248,14 @@ INGEST = IngestSettings(
     idempotency_seconds=3,
     retry_after_seconds=4,
     signed_url_seconds=5,
+    stage="dev",
 )
 ALL_SETTINGS = [
     INGEST,
     AuthorizerSettings("a"),
-    RelaySettings(work_queue_url="w", dead_letter_queue_url="d"),
-    WorkerSettings("j", "b", "w", "d", TIMINGS, 4, LIMITS),
-    ReconcilerSettings("j", "b", "w", "u", "r", TIMINGS, 400),
+    RelaySettings("w", "d", "dev"),
+    WorkerSettings("j", "b", "w", "d", TIMINGS, 4, LIMITS, "dev"),
+    ReconcilerSettings("j", "b", "w", "u", "r", TIMINGS, 400, "dev"),
 ]
 
 

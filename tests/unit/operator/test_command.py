@@ -30,6 +30,7 @@ SETTINGS = ReconcilerSettings(
     relay_failure_queue_url="https://sqs/relay-failures",
     timings=TIMINGS,
     max_jobs_per_run=500,
+    stage="dev",
 )
 
 

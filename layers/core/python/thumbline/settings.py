@@ -18,7 +18,8 @@ OwnerSource = Literal["iam", "token", "local"]
 class EnvironmentSettings:
     """Turns a flat or nested dataclass into `THUMBLINE_*` variables and back.
 
-    Nested dataclasses are flattened; presets travel as JSON. Every fault is reported at once.
+    Nested dataclasses are flattened; presets travel as JSON. Every fault is reported at once. `stage` is the
+    dimension of a function's metrics, by which stages of one account are told apart.
     """
 
     def to_env(self) -> dict[str, str]:
@@ -59,6 +60,7 @@ class IngestSettings(EnvironmentSettings):
     idempotency_seconds: int
     retry_after_seconds: int
     signed_url_seconds: int
+    stage: str
 
     def __post_init__(self) -> None:
         if DEFAULT_PRESET_NAME not in {preset.name for preset in self.presets}:
@@ -78,6 +80,7 @@ class RelaySettings(EnvironmentSettings):
 
     work_queue_url: str
     dead_letter_queue_url: str
+    stage: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ class WorkerSettings(EnvironmentSettings):
     beat_call_seconds: int
     """The longest that each call of a heartbeat may take."""
     limits: RenderLimits
+    stage: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,7 @@ class ReconcilerSettings(EnvironmentSettings):
     relay_failure_queue_url: str
     timings: Timings
     max_jobs_per_run: int
+    stage: str
 
 
 def _variable(field_name: str) -> str:
