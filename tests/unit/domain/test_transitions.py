@@ -12,7 +12,8 @@ from tests.world import World, new_job
 from thumbline.domain.errors import FailureCode
 from thumbline.domain.job import Failure, Job, Status, phase_of
 from thumbline.domain.keys import shard_of
-from thumbline.domain.transition import Transition, TransitionRefusedError, apply
+from thumbline.domain.row import holds
+from thumbline.domain.transition import Moment, Transition, TransitionRefusedError, apply
 from thumbline.domain.transitions import attempt, deletion, recovery, redrive, unleased
 from tools.chaos.universe import TIMINGS
 
@@ -266,4 +267,21 @@ def test_a_delete_moves_the_token_and_leaves_a_tombstone() -> None:
     after = apply(deletion.delete_open(BASE["job_id"], WORLD.moment()), STATES["leased"])
     assert (after["status"], after["deleted_at"], after["fencing_token"]) == ("FAILED", NOW, 4)
     assert after["failure"]["code"] == "deleted"
+    assert after["finished_at"] == NOW
+    assert "lease_expires_at" not in after
     assert after["next_check_at"] == NOW + 125_000
+    assert after["expires_at"] == (NOW + 125_000) // 1000 + 7 * 86_400  # the reconciler's turn comes first
+
+
+@pytest.mark.parametrize("make", [deletion.retire, deletion.purge])
+@pytest.mark.parametrize(
+    ("seen_at", "check_at", "holds_now"),
+    [(NOW, NOW, True), (NOW - 1, NOW, False), (NOW, NOW - 1, False), (NOW + 1, NOW + 1, False)],
+    ids=["due", "put off since", "brought forward since", "not due"],
+)
+def test_an_end_is_for_the_check_that_was_seen_and_not_before_its_time(
+    make: Callable[[Job, Moment], Transition], seen_at: int, check_at: int, holds_now: bool
+) -> None:
+    end = STATES["failed"] | ({} if make is deletion.retire else {"deleted_at": NOW})
+    seen = Job.from_row(end | {"next_check_at": seen_at})
+    assert holds(make(seen, WORLD.moment()).condition, end | {"next_check_at": check_at}) is holds_now

@@ -265,6 +265,19 @@ def test_a_deleted_job_is_gone_everywhere(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
+    ("method", "target"), [("GET", "/jobs/{}"), ("GET", "/images/{}/thumbnail"), ("DELETE", "/images/{}")]
+)
+def test_a_stranger_does_not_learn_that_a_deleted_job_was_there(api: Api, method: str, target: str) -> None:
+    """I14: gone is for its owner; to everybody else it is as if it had never been."""
+    job_id = api.post().document["job_id"]
+    api.world.tables.apply(job_id, delete_open(job_id, api.world.moment()))
+    api.call(method, target.format(job_id)).problem(410, "job_gone")
+    deleted = api.call(method, target.format(job_id), user="AIDABOB")
+    missing = api.call(method, target.format("img_" + "0" * 26), user="AIDABOB")
+    assert deleted.problem(404, "job_not_found") == missing.problem(404, "job_not_found")
+
+
+@pytest.mark.parametrize(
     ("method", "target", "allow"),
     [
         ("GET", "/images", "POST, OPTIONS"),

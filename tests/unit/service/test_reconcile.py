@@ -202,6 +202,7 @@ def test_receives_that_a_table_outage_spent_lose_no_job(world: World) -> None:
         ("succeeded", Healed.DROPPED, 0),
         ("missing", Healed.DROPPED, 0),
         ("leased", Healed.LEFT, 1),
+        ("lease over within the skew", Healed.LEFT, 1),
         ("exhausted", Healed.EXHAUSTED, 0),
         ("expired", Healed.EXPIRED, 0),
     ],
@@ -217,6 +218,9 @@ def test_an_undelivered_message_by_its_jobs_state(
             world.tables.rows.clear()
         case "leased":
             world.tables.apply(job_id, claim(job_id, world.moment()))
+        case "lease over within the skew":
+            world.tables.apply(job_id, claim(job_id, world.moment()))
+            world.clock.advance(TIMINGS.lease_seconds + TIMINGS.skew_seconds)
         case "exhausted":
             for _ in range(TIMINGS.attempt_cap):
                 world.tables.apply(job_id, claim(job_id, world.moment()))

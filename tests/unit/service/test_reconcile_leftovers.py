@@ -10,9 +10,13 @@ import pytest
 from tests.world import World, lost_message, request_for
 from thumbline.adapters.memory.faults import Fault
 from thumbline.domain.messages import OutgoingMessage
+from thumbline.domain.schema import ORIGINALS_PREFIX
 from thumbline.domain.transitions.attempt import claim
 from thumbline.domain.transitions.recovery import rescue
-from thumbline.service.reconcile.reconciler import Healed
+from thumbline.domain.transitions.unleased import expire
+from thumbline.service.reconcile.reconciler import Healed, ReconcileReport
+from thumbline.service.reconcile.sweep_orphans import ORPHAN_AGE_SECONDS, sweep_orphans
+from thumbline.service.reconcile.time_share import TimeShare
 from tools.chaos.universe import TIMINGS
 
 
@@ -52,6 +56,44 @@ def test_a_relay_failure_outlives_a_failed_write(world: World, fault: Fault) -> 
     world.faults.plan("owe_again", fault)
     assert world.reconcile().counts == {Healed.FAILED: 1}
     assert len(world.relay_failures.messages) == 1
+
+
+@pytest.mark.parametrize("trouble", [Healed.FAILED, Healed.BROKEN, Healed.OVERTAKEN])
+def test_a_relay_failure_stays_until_each_of_its_rows_is_settled(world: World, trouble: Healed) -> None:
+    """One row could not be treated, its sibling was: the record is all that knows of the first."""
+    job_id, sibling = (world.submit(key.encode(), key).job_id for key in ("1", "2"))
+    whole = dict(world.tables.rows[job_id])
+
+    def claim_first(event: str) -> None:
+        if event == "before owe_again":
+            world.faults.watch = None
+            world.tables.apply(job_id, claim(job_id, world.moment()))
+
+    match trouble:
+        case Healed.FAILED:
+            world.faults.plan("owe_again", Fault.REFUSED)
+        case Healed.BROKEN:
+            del world.tables.rows[job_id]["owner"]
+        case Healed.OVERTAKEN:
+            world.faults.watch = claim_first
+    world.relay_failures.send([OutgoingMessage(lost_batch(1, 2))])
+    assert world.reconcile().counts == {trouble: 1, Healed.OWED_AGAIN: 1}
+    assert len(world.relay_failures.messages) == 1
+    world.tables.put_row(whole)  # mended, or given back by its worker
+    world.clock.advance(31)
+    assert world.reconcile().counts == {Healed.OWED_AGAIN: 1, Healed.DROPPED: 1}
+    assert not world.relay_failures.messages
+    assert (world.job(job_id).outbox_seq, world.job(sibling).outbox_seq) == (2, 2)
+
+
+def test_an_expired_job_whose_publish_was_lost_owes_nothing(world: World) -> None:
+    """No copy: nobody is to look at a job that only came too late."""
+    job_id = world.submit().job_id
+    world.clock.advance(TIMINGS.deadline_seconds + 1)
+    world.tables.apply(job_id, expire(job_id, world.moment()))
+    world.relay_failures.send([OutgoingMessage(lost_batch(1, 1))])
+    assert world.reconcile().counts == {Healed.DROPPED: 1}
+    assert (world.job(job_id).outbox_seq, world.relay().copied) == (1, 0)
 
 
 def test_a_relay_failure_of_a_running_job_stays_until_it_is_settled(world: World) -> None:
@@ -110,6 +152,72 @@ def test_orphans_go_after_a_day_and_originals_with_a_row_stay(world: World) -> N
     assert set(world.objects.objects) == {f"originals/{kept}", f"originals/{young}"}
     assert world.tables.snapshot is not None
     assert world.tables.snapshot.orphans_seen_until == f"originals/{max(kept, orphan)}"
+
+
+def orphan(world: World) -> str:
+    """An original that nobody accepted, as old as it must be."""
+    key = f"originals/{world.ids.job_id(world.clock.now())}"
+    world.objects.put_original(key, b"x", hashlib.sha256(b"x").hexdigest())
+    return key
+
+
+def swept_past_a_job(world: World) -> str:
+    """The cursor, which a first pass has moved past the original of a finished job."""
+    key = f"originals/{world.queued()}"
+    world.work()
+    world.clock.advance(ORPHAN_AGE_SECONDS + 1)
+    world.reconcile()
+    assert world.tables.snapshot is not None
+    assert world.tables.snapshot.orphans_seen_until == key
+    return key
+
+
+def cursor(world: World) -> str:
+    assert world.tables.snapshot is not None
+    return world.tables.snapshot.orphans_seen_until
+
+
+@pytest.mark.parametrize("operation", ["get", "remove_all"])
+def test_the_sweep_does_not_pass_an_original_that_it_could_not_treat(world: World, operation: str) -> None:
+    """Behind the cursor nobody would ever look at it again; in front of it the next pass does."""
+    seen_until = swept_past_a_job(world)
+    orphans = sorted(orphan(world) for _ in range(3))
+    world.clock.advance(ORPHAN_AGE_SECONDS + 1)
+    world.faults.plan(operation, Fault.REFUSED)
+    assert world.reconcile().counts == {Healed.FAILED: 1, Healed.ORPHAN_REMOVED: 2}
+    assert cursor(world) == seen_until
+    assert world.reconcile().counts == {Healed.ORPHAN_REMOVED: 1}
+    assert cursor(world) == orphans[0]
+    assert set(world.objects.objects) & set(orphans) == set()
+
+
+def test_a_listing_that_fails_does_not_send_the_sweep_back_to_the_oldest_original(world: World) -> None:
+    seen_until = swept_past_a_job(world)
+    world.clock.advance(60)
+    world.faults.plan("originals_after", Fault.REFUSED)
+    assert world.reconcile().counts == {Healed.FAILED: 1}
+    assert cursor(world) == seen_until
+    assert world.tables.snapshot is not None
+    assert world.tables.snapshot.taken_at == world.clock.now()
+
+
+def test_a_snapshot_that_cannot_be_read_is_not_overwritten(world: World) -> None:
+    swept_past_a_job(world)
+    before = world.tables.snapshot
+    world.clock.advance(60)
+    world.faults.plan("read_snapshot", Fault.REFUSED)
+    assert world.reconcile().counts == {Healed.FAILED: 1}
+    assert world.tables.snapshot == before
+
+
+def test_the_sweep_does_not_pass_what_it_had_no_time_for(world: World) -> None:
+    key = orphan(world)
+    world.clock.advance(ORPHAN_AGE_SECONDS + 1)
+    report = ReconcileReport()
+    looks = iter([20.0, 10.0])
+    sweep_orphans(world.reconciler, report, TimeShare(lambda: next(looks), stop_at_seconds=15.0))
+    assert report.orphans_seen_until == ORIGINALS_PREFIX
+    assert key in world.objects.objects
 
 
 def test_the_oldest_jobs_are_remembered_between_their_checks(world: World) -> None:

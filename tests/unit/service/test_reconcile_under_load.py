@@ -92,6 +92,15 @@ def test_a_job_whose_message_was_sent_again_does_not_tell_how_long_a_message_wai
     assert world.reconcile().expected_wait_ms == 10_000
 
 
+def test_a_job_that_runs_again_does_not_tell_how_long_a_message_waits(world: World) -> None:
+    """Its first start was before that of all others: an old wait, told as if it were of now."""
+    running_since_now(world, 3_000, attempts=1)
+    waiting_messages(world)
+    assert world.reconcile().expected_wait_ms is None
+    running_since_now(world, 10)
+    assert world.reconcile().expected_wait_ms == 10_000
+
+
 def test_a_lost_message_is_found_behind_a_long_backlog(world: World) -> None:
     """It has waited more than twice as long as those that start now."""
     lost = lost_message(world)
