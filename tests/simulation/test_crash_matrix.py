@@ -92,7 +92,9 @@ BUGS: dict[str, tuple[str, object, str]] = {
         "worker, bad message",
     ),
     "a copy is kept": (
-        "thumbline.adapters.memory.queue.MemoryQueue.delete", _except_copies(MemoryQueue.delete), "redrive, copy"
+        "thumbline.adapters.memory.queue.MemoryQueue.delete",
+        _except_copies(MemoryQueue.delete),
+        "redrive, copy",
     ),
     "the same generation": (
         "thumbline.service.redrive_job.redrive", _without(redrive, "generation"), "redrive, by id"

@@ -41,6 +41,8 @@ class Broker(NamedTuple):
     """Generations with an annotated copy in the dead-letter queue."""
     bad_message: bool = False
     """A message that names the job and cannot be understood."""
+    bad_copied: bool = False
+    """The dead-letter queue has a copy of one that was not understood."""
     original: bool = True
     thumbnail: bool = False
 
@@ -66,6 +68,7 @@ class Broker(NamedTuple):
         parts += [f"older copies owed {sorted(self.older_copies)}"] if self.older_copies else []
         parts += [f"copies {sorted(self.copies)}"] if self.copies else []
         parts += ["a bad message"] if self.bad_message else []
+        parts += ["a copy of a bad message"] if self.bad_copied else []
         parts += [] if self.original else ["no original"]
         parts += ["a thumbnail"] if self.thumbnail else []
         return ", ".join(parts)
@@ -123,6 +126,10 @@ def return_undelivered(broker: Broker) -> Broker:
 
 def receive_bad(broker: Broker) -> Broker | None:
     return broker._replace(bad_message=False) if broker.bad_message else None
+
+
+def copy_rejected(broker: Broker) -> Broker:
+    return broker._replace(bad_copied=True)
 
 
 def return_bad(broker: Broker) -> Broker:

@@ -34,9 +34,17 @@ class Configuration:
     retention: bool = False
     """The end of a terminal row's retention may come."""
     bad_messages: bool = False
+    """A message that names the job and that nobody understands may come."""
+    misread_messages: bool = False
+    """A worker of an earlier version may not understand a good message."""
     max_visible: int = 2
     """Messages are alike: more of them than this are counted as this many."""
     generations: int = 2
+
+    @property
+    def may_reject(self) -> bool:
+        """A job may fail for a message, however many attempts it has left."""
+        return self.bad_messages or self.misread_messages
 
 
 FAULTY_WORKERS = Configuration(
@@ -50,7 +58,10 @@ FAULTY_WORKERS = Configuration(
 LOST_MESSAGES = Configuration(name="lost messages", undelivered=True, lost_records=True)
 DELETE = Configuration(name="delete", client=True, retention=True)
 BAD_MESSAGES = Configuration(name="bad messages", bad_messages=True, deadline=True)
-TWO_PASSES = Configuration(name="two passes", workers=1, passes=2, stepwise=True, undelivered=True)
+MISREAD_MESSAGES = Configuration(name="misread messages", misread_messages=True)
+TWO_PASSES = Configuration(
+    name="two passes", workers=1, passes=2, stepwise=True, undelivered=True, max_visible=1
+)
 UNRECONCILED_REDRIVE_AND_DELETE = Configuration(
     name="redrive and delete, unreconciled", passes=0, operator=True, client=True, max_visible=1
 )
@@ -60,6 +71,7 @@ CI = (
     LOST_MESSAGES,
     DELETE,
     BAD_MESSAGES,
+    MISREAD_MESSAGES,
     TWO_PASSES,
     UNRECONCILED_REDRIVE_AND_DELETE,
 )

@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from thumbline.domain import checkup
-from thumbline.domain.checkup import Delivery, Treatment
+from thumbline.domain.checkup import Delivery, Diagnosis, Treatment
 from thumbline.domain.dead_letters import owes_copy
 from thumbline.domain.job import Job, Status
 from thumbline.domain.transition import Transition
@@ -51,6 +51,8 @@ from tools.modelcheck.writing import MOMENT, Refused, Written, purged, write
 
 class Task(StrEnum):
     IDLE = "idle"
+    POSTPONE_QUEUED = "about to postpone a queued job's check"
+    POSTPONE_RUNNING = "about to postpone a running job's check"
     REPUBLISH = "about to take the right to publish"
     RESCUE = "about to rescue"
     EXHAUST = "about to fail the job as exhausted"
@@ -66,9 +68,19 @@ class Task(StrEnum):
     DROP = "about to delete an undelivered message"
 
 
+_TASKS = {
+    Treatment.REPUBLISH: Task.REPUBLISH,
+    Treatment.RESCUE: Task.RESCUE,
+    Treatment.EXHAUST: Task.EXHAUST,
+    Treatment.EXPIRE: Task.EXPIRE,
+    Treatment.RETIRE: Task.RETIRE,
+    Treatment.PURGE: Task.CLEAN,
+}
 _HOLDS_MESSAGE = {Task.HEAL_REQUEUE, Task.HEAL_EXHAUST, Task.HEAL_EXPIRE, Task.DROP}
 _SEEN = writing.TOKEN | writing.AVAILABLE | writing.REPUBLISHED | writing.CHECK
 _REMEMBERS = {
+    Task.POSTPONE_QUEUED: writing.CHECK,
+    Task.POSTPONE_RUNNING: writing.CHECK,
     Task.REPUBLISH: writing.AVAILABLE | writing.REPUBLISHED,
     Task.RESCUE: writing.TOKEN,
     Task.RENEW: writing.GENERATION | writing.SEQUENCE,
@@ -83,6 +95,8 @@ class Pass(NamedTuple):
     task: Task = Task.IDLE
     changed: int = 0
     """What of the row that it read is no longer so, among what its write compares."""
+    until: int = 0
+    """When to look again, where that is all there is to do."""
 
     @property
     def has_message(self) -> bool:
@@ -143,22 +157,26 @@ class PassMoves:
         if not (row.is_open or row.deleted or self._configuration.retention):
             return
         due = replace(described_job(row), next_check_at=NOW - AGES_MS)
-        task = {
-            Treatment.REPUBLISH: Task.REPUBLISH,
-            Treatment.RESCUE: Task.RESCUE,
-            Treatment.EXHAUST: Task.EXHAUST,
-            Treatment.EXPIRE: Task.EXPIRE,
-            Treatment.RETIRE: Task.RETIRE,
-            Treatment.PURGE: Task.CLEAN,
-        }.get(checkup.diagnose(due, CLOCK, TIMINGS, 0).treatment)
-        if task is not None:
-            yield Move(
-                "the reconciler reads the due row",
-                row,
-                Pass(task),
-                fair=task is not Task.RETIRE,
-                after_late_workers=row.check is Check.LATE,
-            )
+        for diagnosis, label in self._diagnoses(due).items():
+            task = _TASKS.get(diagnosis.treatment)
+            if diagnosis.treatment is Treatment.POSTPONE:
+                task = Task.POSTPONE_QUEUED if row.status is Status.QUEUED else Task.POSTPONE_RUNNING
+            if task is not None:
+                yield Move(
+                    label,
+                    row,
+                    Pass(task, until=diagnosis.check_at),
+                    fair=task is not Task.RETIRE,
+                    after_late_workers=row.check is Check.LATE,
+                )
+
+    def _diagnoses(self, due: Job) -> dict[Diagnosis, str]:
+        """Of a row as it was read: without a backlog, and with one that explains any wait."""
+        label = "the reconciler reads the due row"
+        explained = checkup.diagnose(due, CLOCK, TIMINGS, None)
+        return {explained: f"{label}; a backlog explains its wait"} | {
+            checkup.diagnose(due, CLOCK, TIMINGS, 0): label
+        }
 
     def look_at_undelivered(self, row: MaybeRow) -> Iterator[PassMove]:
         job = job_of(row)
@@ -219,6 +237,10 @@ class PassMoves:
         seen = _as_read(row, one.changed)
         failure = attempt.exhausted_failure(None, TIMINGS.attempt_cap)
         match one.task:
+            case Task.POSTPONE_QUEUED | Task.POSTPONE_RUNNING:
+                lease = None if one.task is Task.POSTPONE_QUEUED else NOW
+                read = replace(seen, lease_expires_at=lease)
+                return lambda: recovery.postpone_check(read, one.until, MOMENT)
             case Task.REPUBLISH:
                 return lambda: recovery.republish(seen, MOMENT)
             case Task.RESCUE:

@@ -70,6 +70,8 @@ class AbstractRow(NamedTuple):
     overdue: bool = False
     check: Check = Check.SOON
     exhausted: bool = False
+    rejected: bool = False
+    """Failed for a message that could not be understood."""
     results: bool = False
     expires: bool = False
     deleted: bool = False
@@ -84,6 +86,7 @@ class AbstractRow(NamedTuple):
         parts += [] if self.available else ["not yet available"]
         parts += ["past its deadline"] if self.overdue else []
         parts += ["exhausted"] if self.exhausted else []
+        parts += ["failed for a bad message"] if self.rejected else []
         parts += ["deleted"] if self.deleted else []
         return ", ".join(parts)
 
@@ -105,6 +108,7 @@ _BASE = accepted_job(
 _CHECK_TIMES = {Check.SOON: NOW, Check.LATE: NOW + AGES_MS}
 _LEASE_TIMES = {Lease.LIVE: NOW, Lease.DEAD: NOW - AGES_MS}
 _FAILURE = Failure(FailureCode.CORRUPT, "damaged", retryable=False)
+_REJECTED = Failure(FailureCode.BAD_MESSAGE, "unreadable", retryable=True)
 _EXHAUSTED = Failure(FailureCode.ATTEMPTS_EXHAUSTED, "tried", retryable=True)
 _RESULTS = {
     DEFAULT_PRESET.name: {"key": "k", "sha256": "00", "width": 1, "height": 1, "bytes": 1, "type": "t"}
@@ -131,7 +135,8 @@ def concrete(row: AbstractRow) -> dict[str, Any]:
     if row.lease is not Lease.NONE:
         new["lease_expires_at"] = _LEASE_TIMES[row.lease]
     if row.status is Status.FAILED:
-        new["failure"] = (_EXHAUSTED if row.exhausted else _FAILURE).to_record()
+        failure = _EXHAUSTED if row.exhausted else _REJECTED if row.rejected else _FAILURE
+        new["failure"] = failure.to_record()
     if row.results:
         new["results"] = _RESULTS
     if row.expires:
@@ -146,7 +151,7 @@ def abstract(row: Row) -> AbstractRow:
     status = Status(row["status"])
     is_open = status in (Status.QUEUED, Status.RUNNING)
     deleted = "deleted_at" in row
-    failure = row.get("failure", {})
+    code = row["failure"]["code"] if status is Status.FAILED and not deleted else None
     return AbstractRow(
         status=status,
         attempts=0 if deleted or status is Status.SUCCEEDED else row["attempts"],
@@ -155,9 +160,8 @@ def abstract(row: Row) -> AbstractRow:
         lease=lease_of(row),
         overdue=is_open and row["deadline_at"] < CLOCK,
         check=_check_of(row, is_open),
-        exhausted=status is Status.FAILED
-        and not deleted
-        and failure.get("code") == FailureCode.ATTEMPTS_EXHAUSTED.value,
+        exhausted=code == FailureCode.ATTEMPTS_EXHAUSTED,
+        rejected=code == FailureCode.BAD_MESSAGE,
         results=status is Status.SUCCEEDED and "results" in row,
         expires="expires_at" in row,
         deleted=deleted,

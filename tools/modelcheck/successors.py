@@ -230,7 +230,7 @@ class Successors:
         if row is not None and row.status is Status.SUCCEEDED:
             marks |= SUCCEEDED
         if row is not None and row.status is Status.QUEUED and not row.overdue:
-            startable = row.attempts < TIMINGS.attempt_cap and not self._configuration.bad_messages
+            startable = row.attempts < TIMINGS.attempt_cap and not self._configuration.may_reject
             marks |= STARTABLE if startable else 0
         return marks
 

@@ -15,7 +15,17 @@ from thumbline.domain.presets import DEFAULT_PRESET
 from thumbline.domain.transition import Transition
 from thumbline.domain.transitions import attempt, unleased
 from tools.modelcheck import writing
-from tools.modelcheck.broker import Effect, nothing, put_thumbnail, receive, receive_bad, return_bad, show
+from tools.modelcheck.broker import (
+    Broker,
+    Effect,
+    copy_rejected,
+    nothing,
+    put_thumbnail,
+    receive,
+    receive_bad,
+    return_bad,
+    show,
+)
 from tools.modelcheck.configuration import Configuration
 from tools.modelcheck.moves import Move
 from tools.modelcheck.rows import CLOCK, JOB_ID, LATER_MS, TIMINGS, TOKEN, Lease, MaybeRow, described_job
@@ -105,6 +115,16 @@ def _is_held(row: MaybeRow) -> bool:
     return row is not None and row.is_open and row.lease is Lease.LIVE
 
 
+def _receive_and_copy(broker: Broker) -> Broker | None:
+    received = receive(broker)
+    return None if received is None else copy_rejected(received)
+
+
+def _receive_and_copy_bad(broker: Broker) -> Broker | None:
+    received = receive_bad(broker)
+    return None if received is None else copy_rejected(received)
+
+
 class WorkerMoves:
     """A subclass may misplace a step, to show that the search finds it."""
 
@@ -115,14 +135,11 @@ class WorkerMoves:
         if worker.phase is Phase.IDLE:
             yield from self._receive(row)
             return
-        if worker.phase is Phase.REJECTING:
-            yield from self._reject(row)
-            return
         if worker.handle is Handle.HELD:
             returned = worker._replace(handle=Handle.RETURNED)
             yield Move("a message's visibility timer runs out under a worker", row, returned)
         if self._configuration.crashes and worker.phase is not Phase.RECEIVED:
-            yield self._leave("a worker dies", row, worker, fair=False)
+            yield self._put_back("a worker dies", row, worker, fair=False)
         match worker.phase:
             case Phase.RECEIVED:
                 yield from self.claim(row, worker)
@@ -143,14 +160,34 @@ class WorkerMoves:
                 yield from self._end(row, worker, worker.ending)
             case Phase.ACKING:
                 yield from self.acknowledge(row, worker)
+            case Phase.REJECTING:
+                yield from self.reject(row, worker)
 
     def _receive(self, row: MaybeRow) -> Iterator[WorkerMove]:
         received = Worker(Phase.RECEIVED, Handle.HELD)
         yield Move("a worker receives a message", row, received, Effect(receive))
         yield Move("a worker receives a returned message", row, received, takes_returned=True)
-        if self._configuration.bad_messages and not _is_held(row):
-            rejecting = Worker(Phase.REJECTING)
-            yield Move("a worker copies the bad message", row, rejecting, Effect(receive_bad))
+        if self._configuration.bad_messages:
+            yield from self.receive_bad(row)
+        if self._configuration.misread_messages:
+            yield from self.misread(row)
+
+    def receive_bad(self, row: MaybeRow) -> Iterator[WorkerMove]:
+        """A message that nobody understands. It bounces off a live lease, and stays where it is."""
+        if not _is_held(row):
+            effect = Effect(_receive_and_copy_bad)
+            yield Move("a worker copies the bad message", row, Worker(Phase.REJECTING), effect)
+
+    def misread(self, row: MaybeRow) -> Iterator[WorkerMove]:
+        """A good message that others understand. Nobody has to run this version, so nothing of it is fair."""
+        if _is_held(row):
+            label = "a worker bounces a message that it does not understand"
+            yield Move(label, row, IDLE, Effect(show), fair=False, takes_returned=True)
+            return
+        rejecting = Worker(Phase.REJECTING, Handle.HELD)
+        label = "a worker copies a message that it does not understand"
+        yield Move(label, row, rejecting, Effect(_receive_and_copy), fair=False)
+        yield Move(label, row, rejecting, Effect(copy_rejected), fair=False, takes_returned=True)
 
     def claim(self, row: MaybeRow, worker: Worker) -> Iterator[WorkerMove]:
         yield self._leave("a worker cannot reach the table, or dies", row, worker, fair=False)
@@ -279,21 +316,24 @@ class WorkerMoves:
         if self._configuration.kept_messages and worker.handle is Handle.HELD:
             yield Move("a worker acknowledges, and the message stays", row, IDLE, Effect(show), fair=False)
 
-    def _reject(self, row: MaybeRow) -> Iterator[WorkerMove]:
+    def reject(self, row: MaybeRow, worker: Worker) -> Iterator[WorkerMove]:
         """The copy is in the dead-letter queue already; then the row, then the ack, which is atomic here.
 
         A claim may have come between the look at the row and this write: then the message goes back.
         """
-        if self._configuration.crashes:
-            yield Move("a worker dies", row, IDLE, Effect(return_bad), fair=False)
         written = write(row, lambda: unleased.reject_message(JOB_ID, "unreadable", MOMENT))
         if isinstance(written, Refused):
             if row is not None and row.is_open:
-                yield Move("a worker bounces a bad message", row, IDLE, Effect(return_bad))
+                yield self._put_back("a worker bounces a message that it has copied", row, worker)
             else:
                 yield Move("a worker leaves the row of a bad message", row, IDLE)
         else:
             yield self._written("a worker fails the job of a bad message", written, IDLE)
+
+    def _put_back(self, label: str, row: MaybeRow, worker: Worker, *, fair: bool = True) -> WorkerMove:
+        if worker.phase is Phase.REJECTING and worker.handle is Handle.NONE:
+            return Move(label, row, IDLE, Effect(return_bad), fair=fair)
+        return self._leave(label, row, worker, fair=fair)
 
     def _written(self, label: str, written: Written, local: Worker, *, fair: bool = True) -> WorkerMove:
         return Move(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from itertools import product
 from typing import Any
@@ -18,7 +19,7 @@ from thumbline.domain.job import Job, Status
 from thumbline.domain.keys import Phase
 from thumbline.domain.messages import OutgoingMessage, exhausted_copy
 from thumbline.service.reconcile.drain_undelivered import drain_undelivered
-from thumbline.service.reconcile.reconciler import ReconcileReport
+from thumbline.service.reconcile.reconciler import Healed, ReconcileReport
 from thumbline.service.reconcile.renew_owed import renew_owed
 from thumbline.service.reconcile.time_share import TimeShare
 from thumbline.service.reconcile.treat_due_jobs import treat_due_jobs
@@ -116,7 +117,8 @@ def alone(
 
 
 def _outcome(row: MaybeRow, broker: Broker) -> Outcome:
-    return row, broker.visible, broker.undelivered, len(broker.copies)
+    visible = broker.visible + broker.bad_message
+    return row, visible, broker.undelivered, len(broker.copies) + broker.bad_copied
 
 
 @each_row
@@ -166,16 +168,36 @@ def lost_batch(sequence_number: str) -> str:
 def test_a_due_row(row: AbstractRow) -> None:
     row = row._replace(check=Check.SOON)
     world = world_with(row)
-    report = ReconcileReport()
-    report.expected_wait_ms = 0
-    moves = PassMoves(ALL)
 
+    treat_due(world, expected_wait_ms=0)
+
+    moves = PassMoves(replace(ALL, undelivered=False))
+    expected = alone(moves.of, row, reconciler.IDLE, Broker(), avoid="backlog")
+    assert expected == {outcome_in(world)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_a_check_that_is_postponed(row: AbstractRow) -> None:
+    """Until the same moment, without a backlog and with one that explains any wait."""
+    row = row._replace(check=Check.SOON)
+    looks = PassMoves(replace(ALL, undelivered=False, stepwise=True)).of(row, reconciler.IDLE)
+
+    postponed = set()
+    for expected_wait_ms in (0, None):
+        world = world_with(row)
+        if treat_due(world, expected_wait_ms).counts[Healed.POSTPONED]:
+            postponed.add(world.tables.rows[JOB_ID]["next_check_at"])
+
+    assert {look.local.until for look in looks} - {0} == postponed
+
+
+def treat_due(world: World, expected_wait_ms: int | None) -> ReconcileReport:
+    report = ReconcileReport()
+    report.expected_wait_ms = expected_wait_ms
     for phase in Phase:
         treat_due_jobs(phase, world.reconciler, report, TIME)
-
     assert not report.errors
-    expected = alone(moves.of, row, reconciler.IDLE, Broker(), avoid="undelivered")
-    assert expected == {outcome_in(world)}
+    return report
 
 
 @each_row
@@ -237,6 +259,25 @@ def test_a_delivery(row: MaybeRow, ending: str) -> None:
     possible = alone(WorkerMoves(ALL).of, row, worker.IDLE, Broker(visible=1), avoid="timer runs out")
     real, *queues = outcome_in(world)
     assert (*queues,) in {tuple(end[1:]) for end in possible if _alike(end[0], real)}
+
+
+@each_row
+@pytest.mark.parametrize("understood", [False, True], ids=["by nobody", "by others"])
+def test_a_message_that_a_worker_does_not_understand(row: MaybeRow, understood: bool) -> None:
+    """It bounces off a live lease and leaves no copy; else it is copied, fails an open job, and goes."""
+    world = world_with(row)
+    world.send_to_work_queue(request_for(JOB_ID).replace(": 1", ": 99"))
+    moves = WorkerMoves(replace(ALL, bad_messages=not understood, misread_messages=understood))
+
+    world.work()
+
+    def receiving(before: MaybeRow, local: worker.Worker) -> Iterable[Move[worker.Worker]]:
+        if local != worker.IDLE:
+            return moves.of(before, local)
+        return moves.misread(before) if understood else moves.receive_bad(before)
+
+    broker = Broker(visible=1) if understood else Broker(bad_message=True)
+    assert alone(receiving, row, worker.IDLE, broker, avoid="timer runs out") == {outcome_in(world)}
 
 
 def _raise(error: Exception) -> None:

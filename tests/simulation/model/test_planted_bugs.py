@@ -13,10 +13,11 @@ import pytest
 from thumbline.domain import checkup, transition
 from thumbline.domain.checkup import Delivery, Diagnosis, RefusedClaim, Treatment
 from thumbline.domain.job import Job, Status
-from thumbline.domain.row import AllOf, AnyOf, Condition, Row, changed, holds
-from thumbline.domain.transition import Transition, TransitionRefusedError
+from thumbline.domain.row import AllOf, AnyOf, Condition, Remove, Row, changed, holds
+from thumbline.domain.transition import Moment, Transition, TransitionRefusedError
 from thumbline.domain.transitions import attempt, deletion, recovery, redrive, unleased
-from tools.modelcheck.broker import Effect, delete_copy, drop_given_up, take_undelivered
+from thumbline.domain.transitions.recovery import postpone_check
+from tools.modelcheck.broker import Effect, delete_copy, drop_given_up, nothing, receive_bad, take_undelivered
 from tools.modelcheck.configuration import Configuration
 from tools.modelcheck.moves import Move
 from tools.modelcheck.people import OPERATOR_IDLE, Intent, Operator, OperatorMoves
@@ -24,6 +25,7 @@ from tools.modelcheck.protocol import Protocol
 from tools.modelcheck.reconciler import IDLE, Pass, PassMoves, Task
 from tools.modelcheck.rows import NOW, MaybeRow
 from tools.modelcheck.search import explore
+from tools.modelcheck.worker import IDLE as WORKER_IDLE
 from tools.modelcheck.worker import Handle, Worker, WorkerMoves
 
 PLAIN = Configuration(name="plain")
@@ -39,6 +41,7 @@ RETENTION = Configuration(
     name="retention", workers=1, stepwise=True, operator=True, client=True, retention=True, max_visible=1
 )
 BAD_MESSAGE = Configuration(name="bad message", bad_messages=True)
+MISREAD = Configuration(name="misread message", misread_messages=True)
 
 Build = Callable[..., Transition]
 
@@ -99,6 +102,7 @@ CONDITIONS = [
     Dropped(attempt, "claim", "lease_expires_at", PLAIN, "I7: claim took a live attempt away"),
     Dropped(attempt, "claim", "attempts", PLAIN, "I5: attempt 3 of 2"),
     Dropped(attempt, "claim", "available_at", PLAIN, "I5: a claim before the job was available"),
+    Dropped(attempt, "claim", "deadline_at", DEADLINE, "I1: a claim past the deadline"),
     Dropped(attempt, "extend_lease", "fencing_token", PLAIN, "I4: extend_lease by a worker whose token"),
     Dropped(attempt, "complete", "fencing_token", PLAIN, "I4: complete by a worker whose token"),
     Dropped(attempt, "complete", "status", PLAIN, "I4: complete of a job that is"),
@@ -112,6 +116,7 @@ CONDITIONS = [
     Dropped(unleased, "expire", "deadline_at", LATE_REDRIVE, "I9: a job expired before its deadline"),
     Dropped(unleased, "reject_message", "lease_expires_at", BAD_MESSAGE, "I7: reject_message took a live"),
     Dropped(recovery, "rescue", "lease_expires_at", STEPWISE, "I7: rescue took a live attempt away"),
+    Dropped(deletion, "delete_terminal", "deleted_at", DELETE, "I2: delete_terminal deleted a job again"),
     Dropped(deletion, "retire", "next_check_at", RETENTION, "I12: a job was retired before the end"),
     Dropped(redrive, "redrive", "generation", REDRIVE, "I9: a redrive of generation 1 reopened generation 2"),
     Dropped(redrive, "redrive", "deleted_at", BOTH, "I2: a deleted row reopened"),
@@ -129,6 +134,15 @@ def test_a_dropped_condition_is_found(dropped: Dropped, monkeypatch: pytest.Monk
 CHANGES = [
     Dropped(attempt, "claim", "fencing_token", PLAIN, "I5: a claim did not get a token of its own"),
     Dropped(attempt, "claim", "attempts", PLAIN, "I5: a claim did not count as an attempt"),
+    Dropped(attempt, "claim", "check_shard", PLAIN, "I1: claim left a row's due check among"),
+    Dropped(attempt, "complete", "check_shard", PLAIN, "I1: complete left a row's due check among"),
+    Dropped(attempt, "complete", "next_check_at", PLAIN, "I12: complete left a terminal row that is not"),
+    Dropped(attempt, "complete", "expires_at", PLAIN, "I12: complete left a terminal row that the"),
+    Dropped(attempt, "complete", "lease_expires_at", PLAIN, "I5: complete left a row that is SUCCEEDED"),
+    Dropped(attempt, "release", "lease_expires_at", PLAIN, "I5: release left a row that is QUEUED with a"),
+    Dropped(attempt, "release", "available_at", PLAIN, "I5: release queued a job that was available"),
+    Dropped(recovery, "rescue", "available_at", PLAIN, "I5: rescue queued a job that was available"),
+    Dropped(redrive, "redrive", "available_at", REDRIVE, "I5: redrive queued a job that was available"),
     Dropped(attempt, "complete", "results", PLAIN, "I3: a job succeeded without results"),
     Dropped(attempt, "exhaust", "outbox_seq", PLAIN, "I9: an exhausted job has no annotated copy"),
     Dropped(unleased, "exhaust_abandoned", "outbox_seq", PLAIN, "I9: an exhausted job has no annotated copy"),
@@ -176,6 +190,44 @@ def test_an_eager_second_clean_up_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     assert violation_of(DELETE) == "I12: the row is gone and its thumbnail remained"
 
 
+def test_a_terminal_row_without_a_check_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody would ever remove its objects."""
+    nothing_kept = (Remove("next_check_at"), Remove("check_shard"), Remove("expires_at"))
+    monkeypatch.setattr(transition, "_retained", lambda *_: nothing_kept)
+
+    assert violation_of(PLAIN).startswith("I1: a terminal row has no due check")
+
+
+def test_a_backoff_that_a_requeue_shortens_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery, "max", lambda _available_at, now: now, raising=False)
+
+    assert violation_of(LOST) == "I5: requeue shortened a backoff"
+
+
+def test_a_check_that_is_postponed_for_ever_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(seen: Job, until: int, moment: Moment) -> Transition:
+        right = postpone_check(seen, until, moment)
+        return replace(right, changes=(*right.changes, Remove("next_check_at"), Remove("check_shard")))
+
+    monkeypatch.setattr(recovery, "postpone_check", never)
+
+    assert violation_of(PLAIN).startswith("I1: an open row has no due check")
+
+
+def test_a_check_that_is_postponed_beyond_the_deadline_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkup, "by_deadline", lambda _when, deadline_at: deadline_at + 2)
+
+    assert violation_of(PLAIN).startswith("I1: an open row is not checked by its deadline")
+
+
+def test_a_check_that_is_postponed_by_an_outdated_reading_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The job has ended since; without "still so", its retention would end with its lease."""
+    careless = without_condition(without_condition(postpone_check, "status"), "next_check_at")
+    monkeypatch.setattr(recovery, "postpone_check", careless)
+
+    assert violation_of(STEPWISE) == "I12: postpone_check moved the end of a terminal row's retention"
+
+
 def test_a_missing_second_clean_up_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkup, "diagnose", lambda *_: Diagnosis(Treatment.NONE))
 
@@ -210,6 +262,31 @@ class AckFirst(WorkerMoves):
     def claim(self, row: MaybeRow, worker: Worker) -> Iterator[Move[Worker]]:
         for move in super().claim(row, worker):
             yield move._replace(local=move.local._replace(handle=Handle.NONE))
+
+
+class BouncedMessageAcknowledged(WorkerMoves):
+    """Acknowledges a message that it does not understand although another worker holds the job."""
+
+    def misread(self, row: MaybeRow) -> Iterator[Move[Worker]]:
+        for move in super().misread(row):
+            bounced = move.local == WORKER_IDLE
+            yield move._replace(effect=Effect(nothing)) if bounced else move
+
+
+class OvertakenMessageAcknowledged(WorkerMoves):
+    """The same where the claim came between the look at the row and the write."""
+
+    def reject(self, row: MaybeRow, worker: Worker) -> Iterator[Move[Worker]]:
+        for move in super().reject(row, worker):
+            yield move._replace(effect=move.effect._replace(step=nothing))
+
+
+class BadMessageNotCopied(WorkerMoves):
+    """Fails the job before a person has the message, or without."""
+
+    def receive_bad(self, row: MaybeRow) -> Iterator[Move[Worker]]:
+        for move in super().receive_bad(row):
+            yield move._replace(effect=Effect(receive_bad))
 
 
 class UndeliveredDropped(PassMoves):
@@ -255,6 +332,15 @@ class CopyDeletedFirst(OperatorMoves):
 
 ORDERS = {
     "ack first": (Protocol(worker=AckFirst), PLAIN, "I10: an open job has no message"),
+    "bounced message acknowledged": (
+        Protocol(worker=BouncedMessageAcknowledged), MISREAD, "I10: an open job has no message"
+    ),
+    "overtaken message acknowledged": (
+        Protocol(worker=OvertakenMessageAcknowledged), MISREAD, "I10: an open job has no message"
+    ),
+    "bad message not copied": (
+        Protocol(worker=BadMessageNotCopied), BAD_MESSAGE, "I9: a job failed for a bad message of which no"
+    ),
     "undelivered dropped": (Protocol(reconciler=UndeliveredDropped), LOST, "I10: an open job has no message"),
     "undelivered deleted first": (
         Protocol(reconciler=UndeliveredDeletedFirst), LOST, "I10: an open job has no message"
