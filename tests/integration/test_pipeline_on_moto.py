@@ -19,7 +19,9 @@ from functions.outbox_relay import handler as outbox_relay
 from functions.thumbnail_worker import handler as thumbnail_worker
 from tests.aws_resources import create_access_table, create_bucket, create_queue, create_tables
 from tests.events import LambdaContext, api_request
+from thumbline.adapters.pillow.subprocess_renderer import SubprocessRenderer
 from thumbline.domain.presets import DEFAULT_PRESET
+from thumbline.ports.renderer import Rendering
 from thumbline.settings import IngestSettings, ReconcilerSettings, RelaySettings, WorkerSettings
 from tools.chaos.universe import LIMITS, TIMINGS
 
@@ -203,6 +205,31 @@ def test_every_metric_names_its_function_and_its_stage(
         ((*dimensions,),) = metrics["Dimensions"]
         assert (metrics["Namespace"], sorted(dimensions)) == ("Thumbline", ["service", "stage"])
         assert line["stage"] == "dev"
+
+
+def test_nobody_renders_before_the_worker_does(deployment: Deployment) -> None:
+    """S1: neither the POST nor the relay opens the picture."""
+    picture = jpeg()
+    rendered: list[bytes] = []
+    render = SubprocessRenderer.render
+
+    def watched(self: SubprocessRenderer, original: bytes, *args: Any, **kwargs: Any) -> Rendering:
+        rendered.append(original)
+        return render(self, original, *args, **kwargs)
+
+    def opened(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a picture was opened in the function's own process")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SubprocessRenderer, "render", watched)
+        patch.setattr(Image, "open", opened)
+        job_id = deployment.post(picture)
+        deployment.relay()
+        assert not rendered
+        assert "Contents" not in deployment.s3.list_objects_v2(Bucket="bucket", Prefix="thumbnails/")
+        deployment.work()
+    assert rendered == [picture]
+    assert deployment.job(job_id)["status"] == "SUCCEEDED"
 
 
 def test_a_bad_picture_and_a_bad_message_leave_their_siblings_unharmed(deployment: Deployment) -> None:
