@@ -68,6 +68,7 @@ class Task(StrEnum):
     DROP = "about to delete an undelivered message"
 
 
+_POSTPONES = (Task.POSTPONE_QUEUED, Task.POSTPONE_RUNNING)
 _TASKS = {
     Treatment.REPUBLISH: Task.REPUBLISH,
     Treatment.RESCUE: Task.RESCUE,
@@ -223,12 +224,14 @@ class PassMoves:
                 yield from self.write(row, one)
 
     def write(self, row: MaybeRow, one: Pass) -> Iterator[PassMove]:
-        as_due = _due(row, one) if row is not None and one.task is Task.RETIRE else row
-        written = write(as_due, self._transition(as_due, one))
+        read = None if row is None else _as_it_stood(row, one)
+        written = write(read, self._transition(read, one))
         label = f"the reconciler, {one.task}, writes"
         if isinstance(written, Refused):
             yield self._stop(f"the reconciler, {one.task}, was overtaken", row, one)
             return
+        if one.task in _POSTPONES and row is not None and written.row is not None:
+            written = written._replace(row=written.row._replace(overdue=row.overdue, lease=row.lease))
         publishes = one.task in (Task.REPUBLISH, Task.RESCUE)
         then = Pass(Task.SEND) if publishes else Pass(Task.DROP) if one.has_message else IDLE
         yield self._written(label, written, then)
@@ -281,6 +284,15 @@ class PassMoves:
             written.changed,
             violation=written.violation,
         )
+
+
+def _as_it_stood(row: AbstractRow, one: Pass) -> AbstractRow:
+    """What a choice of the model's time must not change under a pass that has read a time off the row."""
+    if one.task is Task.RETIRE:
+        return _due(row, one)
+    if one.task not in _POSTPONES or not row.is_open:
+        return row
+    return row._replace(overdue=False, lease=Lease.LIVE if row.status is Status.RUNNING else Lease.NONE)
 
 
 def _due(row: AbstractRow, one: Pass) -> AbstractRow:

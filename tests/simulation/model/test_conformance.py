@@ -18,6 +18,7 @@ from thumbline.domain.idempotency import IdempotencyRecord
 from thumbline.domain.job import Job, Status
 from thumbline.domain.keys import Phase
 from thumbline.domain.messages import OutgoingMessage, exhausted_copy
+from thumbline.domain.transitions.attempt import claim
 from thumbline.service.reconcile.drain_undelivered import drain_undelivered
 from thumbline.service.reconcile.reconciler import Healed, ReconcileReport
 from thumbline.service.reconcile.renew_owed import renew_owed
@@ -278,6 +279,27 @@ def test_a_message_that_a_worker_does_not_understand(row: MaybeRow, understood: 
 
     broker = Broker(visible=1) if understood else Broker(bad_message=True)
     assert alone(receiving, row, worker.IDLE, broker, avoid="timer runs out") == {outcome_in(world)}
+
+
+def test_a_claim_between_the_look_at_a_row_and_the_rejection() -> None:
+    """The message goes back: it may be what the other attempt lives on."""
+    world = world_with(AbstractRow(Status.QUEUED))
+    world.send_to_work_queue(request_for(JOB_ID).replace(": 1", ": 99"))
+
+    def claim_first(event: str) -> None:
+        if event == "before reject_message":
+            world.faults.watch = None
+            world.tables.apply(JOB_ID, claim(JOB_ID, world.moment()))
+
+    world.faults.watch = claim_first
+    world.work()
+
+    def rejecting(before: MaybeRow, _local: worker.Worker) -> Iterable[Move[worker.Worker]]:
+        return WorkerMoves(ALL).of(before, worker.Worker(worker.Phase.REJECTING))
+
+    claimed = AbstractRow(Status.RUNNING, 1, lease=Lease.LIVE)
+    broker = Broker(bad_copied=True)
+    assert alone(rejecting, claimed, worker.IDLE, broker, avoid="dies") == {outcome_in(world)}
 
 
 def _raise(error: Exception) -> None:
