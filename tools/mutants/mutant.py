@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-CORE = Path(__file__).resolve().parents[2] / "layers" / "core" / "python"
+PROJECT = Path(__file__).resolve().parents[2]
+CORE = PROJECT / "layers" / "core" / "python"
 
 
 class StaleMutantError(Exception):
@@ -16,7 +17,7 @@ class StaleMutantError(Exception):
 class Mutant:
     name: str
     module: str
-    """Inside the package thumbline."""
+    """Inside the package thumbline, or a function's with its full name."""
     passage: str
     replacement: str
     killed_by: str
@@ -24,11 +25,16 @@ class Mutant:
 
     @property
     def full_module(self) -> str:
-        return f"thumbline.{self.module}"
+        return self.module if self._is_a_functions else f"thumbline.{self.module}"
+
+    @property
+    def _is_a_functions(self) -> bool:
+        return self.module.startswith("functions.")
 
     def source(self) -> str:
         """The mutated module. Raises StaleMutantError."""
-        text = (CORE / "thumbline" / f"{self.module.replace('.', '/')}.py").read_text()
+        root = PROJECT if self._is_a_functions else CORE
+        text = (root / f"{self.full_module.replace('.', '/')}.py").read_text()
         if text.count(self.passage) != 1:
             raise StaleMutantError(
                 f"{self.name}: the passage is {text.count(self.passage)} times in the module"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.mutants.catalogue import attempts, deliveries, lives, recovery, services
+from tools.mutants.catalogue import adapters, attempts, deliveries, lives, recovery, services
 
 ALL_MUTANTS = (
     *attempts.MUTANTS,
@@ -10,4 +10,5 @@ ALL_MUTANTS = (
     *lives.MUTANTS,
     *deliveries.MUTANTS,
     *services.MUTANTS,
+    *adapters.MUTANTS,
 )

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tools.mutants.killers import BAD_MESSAGES, HEARTBEAT, PROCESS_BATCH, STILL_SO
+from tools.mutants.killers import (
+    BAD_MESSAGES,
+    HEARTBEAT,
+    LEASES_AND_TIMERS,
+    ORDER_OF_EFFECTS,
+    PROCESS_BATCH,
+    STILL_SO,
+)
 from tools.mutants.mutant import Mutant
 
 MUTANTS = (
@@ -139,5 +146,79 @@ MUTANTS = (
         passage="            except Exception as error:",
         replacement="            except ZeroDivisionError as error:",
         killed_by=STILL_SO + "test_an_error_of_ours_is_one_records_fault",
+    ),
+    Mutant(
+        name="an outage is not waited for longer each time",
+        module="service.process_delivery",
+        passage="max(claimed.attempts, self._delivery.receive_count)",
+        replacement="claimed.attempts",
+        killed_by=LEASES_AND_TIMERS + "test_an_outage_is_waited_for_longer_each_time",
+    ),
+    Mutant(
+        name="a released message wakes before its job",
+        module="service.process_delivery",
+        passage="max(1, round(wait_seconds + 0.5))",
+        replacement="1",
+        killed_by=LEASES_AND_TIMERS + "test_a_released_message_sleeps_as_long_as_its_job",
+    ),
+    Mutant(
+        name="a beat moves a message that is being released",
+        module="service.process_delivery",
+        passage=(
+            "        self._heartbeat.end()\n"
+            "        self._heartbeat.leave(self._delivery.receipt_handle)\n"
+            "        timings"
+        ),
+        replacement="        self._heartbeat.end()\n        timings",
+        killed_by=LEASES_AND_TIMERS + "test_no_beat_moves_a_message_that_is_being_released",
+    ),
+    Mutant(
+        name="a beat extends a lease that is being released",
+        module="service.process_delivery",
+        passage=(
+            "        self._heartbeat.end()\n"
+            "        self._heartbeat.leave(self._delivery.receipt_handle)\n"
+            "        timings"
+        ),
+        replacement="        self._heartbeat.leave(self._delivery.receipt_handle)\n        timings",
+        killed_by=LEASES_AND_TIMERS + "test_an_attempt_that_ends_is_not_extended_any_more",
+    ),
+    Mutant(
+        name="a beat extends a lease that is being ended",
+        module="service.process_delivery",
+        passage="        self._heartbeat.end()\n        ended = self._end_attempt(transition)\n",
+        replacement="        ended = self._end_attempt(transition)\n",
+        killed_by=LEASES_AND_TIMERS + "test_an_attempt_that_ends_is_not_extended_any_more",
+    ),
+    Mutant(
+        name="the lease of a broken record beats on",
+        module="service.process_batch",
+        passage="                heartbeat.end()\n",
+        replacement="",
+        killed_by=LEASES_AND_TIMERS + "test_the_lease_of_a_record_that_broke_runs_out",
+    ),
+    Mutant(
+        name="a lost record stays held",
+        module="service.process_delivery",
+        passage=(
+            "        self._heartbeat.leave(self._delivery.receipt_handle)\n"
+            "        return self._done(Outcome.LOST)"
+        ),
+        replacement="        return self._done(Outcome.LOST)",
+        killed_by=LEASES_AND_TIMERS + "test_a_message_whose_lease_was_lost_is_not_held_any_more",
+    ),
+    Mutant(
+        name="one lost lease loses the rest of the batch",
+        module="service.heartbeat",
+        passage="            self._leased = claimed\n            self._lost = False\n",
+        replacement="            self._leased = claimed\n",
+        killed_by=LEASES_AND_TIMERS + "test_a_lost_lease_is_the_loss_of_one_record",
+    ),
+    Mutant(
+        name="a row points at what was never put",
+        module="service.make_thumbnails",
+        passage="        worker.objects.put_thumbnail(key, thumbnail.data, thumbnail.content_type)\n",
+        replacement="",
+        killed_by=ORDER_OF_EFFECTS + "test_thumbnails_then_the_row_then_the_ack",
     ),
 )

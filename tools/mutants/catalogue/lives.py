@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.mutants.killers import REDRIVE_AND_DELETE, STILL_SO, TRANSITIONS
+from tools.mutants.killers import INGEST_API, REDRIVE_AND_DELETE, STILL_SO, TRANSITIONS
 from tools.mutants.mutant import Mutant
 
 MUTANTS = (
@@ -118,5 +118,47 @@ MUTANTS = (
             "        outcome"
         ),
         killed_by=STILL_SO + "test_a_copy_outlives_the_death_of_its_operator",
+    ),
+    Mutant(
+        name="retire before its time",
+        module="domain.transitions.deletion",
+        passage=('            Compare("next_check_at", "<=", moment.now),\n        ),\n        *_tombstone('),
+        replacement="        ),\n        *_tombstone(",
+        killed_by=TRANSITIONS + "test_an_end_is_for_the_check_that_was_seen_and_not_before_its_time",
+    ),
+    Mutant(
+        name="purge before its time",
+        module="domain.transitions.deletion",
+        passage=('            Compare("next_check_at", "<=", moment.now),\n        ),\n        changes=(),'),
+        replacement="        ),\n        changes=(),",
+        killed_by=TRANSITIONS + "test_an_end_is_for_the_check_that_was_seen_and_not_before_its_time",
+    ),
+    Mutant(
+        name="delete leaves the lease",
+        module="domain.transitions.deletion",
+        passage='        Remove("lease_expires_at"),\n',
+        replacement="",
+        killed_by=TRANSITIONS + "test_a_delete_moves_the_token_and_leaves_a_tombstone",
+    ),
+    Mutant(
+        name="delete tells no end",
+        module="domain.transitions.deletion",
+        passage='        Set("finished_at", moment.now),\n',
+        replacement="",
+        killed_by=TRANSITIONS + "test_a_delete_moves_the_token_and_leaves_a_tombstone",
+    ),
+    Mutant(
+        name="TTL takes a tombstone before its clean-up",
+        module="domain.transitions.deletion",
+        passage="cleanup_at // 1000 + TTL_BACKSTOP_SECONDS",
+        replacement="cleanup_at // 1000",
+        killed_by=TRANSITIONS + "test_a_delete_moves_the_token_and_leaves_a_tombstone",
+    ),
+    Mutant(
+        name="a stranger learns that a deleted job was there",
+        module="service.read_job",
+        passage="    if job is None or job.owner != owner:\n",
+        replacement="    if job is None or (job.owner != owner and not job.is_deleted):\n",
+        killed_by=INGEST_API + "test_a_stranger_does_not_learn_that_a_deleted_job_was_there",
     ),
 )
