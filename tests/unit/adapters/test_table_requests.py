@@ -17,9 +17,12 @@ from thumbline.adapters.aws.acceptance import DynamoDBAcceptance
 from thumbline.adapters.aws.access import DynamoDBAccess
 from thumbline.adapters.aws.items import to_item
 from thumbline.adapters.aws.jobs import DynamoDBJobs
+from thumbline.adapters.aws.status_index import DynamoDBStatusIndex
+from thumbline.domain.access import ACCESS_KEY, token_item
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.idempotency import IdempotencyRecord
 from thumbline.domain.job import Job, Status
+from thumbline.domain.schema import OWNER_INDEX
 from thumbline.domain.snapshot import SNAPSHOT_KEY
 from thumbline.domain.transition import TransitionRefusedError
 from thumbline.domain.transitions.attempt import claim
@@ -167,3 +170,54 @@ def test_a_refusal_without_the_record_is_no_answer(client: Any, dynamodb: Stubbe
     cancelled(dynamodb, {"Code": "None"}, {"Code": "ConditionalCheckFailed"})
     with pytest.raises(DependencyUnavailableError, match="vanished"):
         acceptance(client).accept(JOB, RECORD)
+
+
+def summary(job_id: str) -> dict[str, Any]:
+    return to_item({"job_id": job_id, "status": "FAILED", "created_at": 1})
+
+
+def test_jobs_of_a_status_are_found_on_every_page(client: Any, dynamodb: Stubber) -> None:
+    """A page ends at 1 MB before it is filtered, so one without a hit is not the last one."""
+    asked = {
+        "TableName": "jobs",
+        "IndexName": OWNER_INDEX,
+        "FilterExpression": ANY,
+        "ExpressionAttributeNames": ANY,
+        "ExpressionAttributeValues": {":status": {"S": "FAILED"}},
+    }
+    ends: list[Any] = [{"job_id": {"S": job_id}} for job_id in ("a", "m")]
+    dynamodb.add_response("scan", {"Items": [summary("a")], "LastEvaluatedKey": ends[0]}, asked)
+    dynamodb.add_response(
+        "scan", {"Items": [], "LastEvaluatedKey": ends[1]}, asked | {"ExclusiveStartKey": ends[0]}
+    )
+    dynamodb.add_response("scan", {"Items": [summary("b")]}, asked | {"ExclusiveStartKey": ends[1]})
+    found = DynamoDBStatusIndex(client, "jobs").with_status(Status.FAILED)
+    assert [job.job_id for job in found] == ["a", "b"]
+
+
+def test_tokens_are_listed_from_every_page_and_consistently(client: Any, dynamodb: Stubber) -> None:
+    """A token that was just revoked, or just made, is told as it is."""
+    asked = {
+        "TableName": "access",
+        "FilterExpression": ANY,
+        "ExpressionAttributeNames": ANY,
+        "ExpressionAttributeValues": ANY,
+        "ConsistentRead": True,
+    }
+    last = {"item": {"S": "x"}}
+    tokens = [
+        to_item(
+            {
+                ACCESS_KEY: token_item(token_id),
+                "owner": "acme",
+                "salt": "s",
+                "secret_sha256": "h",
+                "created_at": created_at,
+            }
+        )
+        for created_at, token_id in enumerate(("first", "second"))
+    ]
+    dynamodb.add_response("scan", {"Items": tokens[1:], "LastEvaluatedKey": last}, asked)
+    dynamodb.add_response("scan", {"Items": tokens[:1]}, asked | {"ExclusiveStartKey": last})
+    found = DynamoDBAccess(client, "access").tokens()
+    assert [token.token_id for token in found] == ["first", "second"]

@@ -59,6 +59,20 @@ def test_an_unknown_schema_version_fails_the_job_that_it_names(world: World) -> 
     assert copy.message.body == body
 
 
+@pytest.mark.parametrize("row", ["missing", "succeeded"])
+def test_a_bad_message_of_a_job_that_needs_nothing_is_copied_and_acknowledged(world: World, row: str) -> None:
+    job_id = world.queued()
+    world.work()
+    if row == "missing":
+        world.tables.rows.clear()
+    rows = dict(world.tables.rows)
+    world.send_to_work_queue(json.dumps({"schema_version": 99, "job_id": job_id}))
+    assert outcomes(world.work()) == [Outcome.REJECTED]
+    assert not world.work_queue.messages
+    assert len(world.dead_letters.messages) == 1
+    assert world.tables.rows == rows
+
+
 def test_a_bad_message_takes_no_live_attempt_away(world: World) -> None:
     job_id = world.submit().job_id
     world.tables.apply(job_id, claim(job_id, world.moment()))
