@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from thumbline.domain.errors import DependencyUnavailableError
@@ -23,6 +22,9 @@ _INGEST_SECONDS = 25
 _DELETING = 0.06
 _DOUBLE = 0.05
 _REUSING = 0.05
+_HURRIED = 0.15
+_HURRIED_SECONDS = (10, 60, 600)
+"""Deadlines that a busy queue, a retry or an outage does not keep."""
 _CLIENTS = 8
 
 
@@ -30,18 +32,7 @@ def start_clients(universe: Universe, jobs: int) -> None:
     """Together they submit `jobs` pictures in the first half of the faulty time."""
     for client in range(_CLIENTS):
         share = jobs // _CLIENTS + (client < jobs % _CLIENTS)
-        spawn_client(universe, _Client(universe, client, share).run)
-
-
-def spawn_client(universe: Universe, action: Callable[[], None], after_ms: int = 0) -> None:
-    """The world is not at rest before it has ended."""
-
-    def run() -> None:
-        action()
-        universe.busy_clients -= 1
-
-    universe.busy_clients += 1
-    universe.scheduler.spawn(run, after_ms=after_ms)
+        universe.spawn_visitor(_Client(universe, client, share).run)
 
 
 class _Client:
@@ -59,12 +50,18 @@ class _Client:
                 owner=self._owner,
                 idempotency_key=f"{self._number}-{number}",
                 content_type="image/jpeg",
-                body=picture(universe.chance, self._number * 1_000_000 + number),
+                body=picture(universe.chance, self._number * 1_000_000 + number, universe.day),
                 presets=(DEFAULT_PRESET,),
+                deadline_seconds=self._deadline_seconds(),
             )
             if universe.chance.random() < _DOUBLE:
-                spawn_client(universe, partial(self._submit, submission))
+                universe.spawn_visitor(partial(self._submit, submission))
             self._submit(submission)
+
+    def _deadline_seconds(self) -> int | None:
+        """None is the stage's."""
+        chance = self._universe.chance
+        return chance.choice(_HURRIED_SECONDS) if chance.random() < _HURRIED else None
 
     def _submit(self, submission: Submission) -> None:
         """Until there is an answer that is not a 5xx."""
@@ -87,7 +84,7 @@ class _Client:
             self._reuse_key(submission)
         if universe.chance.random() < _DELETING:
             delay_ms = round(universe.chance.expovariate(1 / 60_000))
-            spawn_client(universe, partial(self._delete, accepted.job_id), delay_ms)
+            universe.spawn_visitor(partial(self._delete, accepted.job_id), delay_ms)
 
     def _post(self, submission: Submission) -> Accepted:
         actor = self._universe.scheduler.current
@@ -124,6 +121,7 @@ class _Client:
         universe = self._universe
         actor = universe.scheduler.current
         assert actor is not None
+        universe.ledger.announce_delete(job_id)
         while True:
             actor.process = universe.weather.new_process("delete", lives_seconds=_INGEST_SECONDS)
             try:
@@ -132,6 +130,7 @@ class _Client:
                 actor.process = None
                 universe.scheduler.sleep(universe.chance.uniform(500, 20_000))
             except (JobGoneError, JobNotFoundError):
-                return
+                break
             else:
-                return
+                break
+        universe.ledger.on_delete_answered(job_id)

@@ -11,6 +11,7 @@ from thumbline.adapters.memory.renderer import MemoryRenderer
 from thumbline.domain.errors import FailureCode, PermanentError, TransientError
 from thumbline.domain.presets import Preset
 from thumbline.ports.renderer import Rendering
+from tools.chaos.days import Day
 from tools.chaos.scheduler import Scheduler
 from tools.chaos.weather import Weather
 
@@ -31,6 +32,7 @@ class Kind(StrEnum):
     """No picture: a permanent failure."""
 
 
+RENDERABLE = (Kind.GOOD, Kind.SLOW, Kind.FLAKY)
 _SHARES = {
     Kind.GOOD: 80,
     Kind.SLOW: 4,
@@ -42,8 +44,12 @@ _SHARES = {
 }
 
 
-def picture(chance: random.Random, number: int) -> bytes:
-    (kind,) = chance.choices(list(_SHARES), list(_SHARES.values()))
+def picture(chance: random.Random, number: int, day: Day) -> bytes:
+    """A picture that kills is a fault."""
+    shares = {
+        kind: share for kind, share in _SHARES.items() if day is not Day.FAIR or kind is not Kind.DEADLY
+    }
+    (kind,) = chance.choices(list(shares), list(shares.values()))
     return f"GIF89a {kind} {number}".encode()
 
 
@@ -51,11 +57,19 @@ def kind_of(original: bytes) -> Kind:
     return Kind(original.split(b" ", 2)[1].decode())
 
 
+def is_made_from(thumbnail: bytes, preset: str, original: bytes) -> bool:
+    """By whatever release."""
+    return thumbnail.startswith(preset.encode() + b":" + original + b" ")
+
+
 @dataclass(slots=True)
 class ChaosRenderer:
+    """`release` is the worker's: another one makes other bytes of the same picture."""
+
     scheduler: Scheduler
     weather: Weather
     chance: random.Random
+    release: str
 
     def render(self, original: bytes, presets: Sequence[Preset], *, wall_seconds: float) -> Rendering:
         kind = kind_of(original)
@@ -73,7 +87,8 @@ class ChaosRenderer:
             self.weather.kills += 1
             process.dead = True
             process.check(self.scheduler.now)
-        return MemoryRenderer().render(original, presets, wall_seconds=wall_seconds)
+        made_by = original + b" " + self.release.encode()
+        return MemoryRenderer().render(made_by, presets, wall_seconds=wall_seconds)
 
     def _seconds(self, kind: Kind) -> float:
         if kind is Kind.HANGING:

@@ -35,6 +35,12 @@ class Process:
     """It is killed after so many more halves of calls (before and after an effect); None is never."""
     frozen_until: int = 0
     dead: bool = False
+    struck: bool = False
+    """A fault has met it: a call was refused, an answer lost, or it froze."""
+
+    def is_well(self, now: int) -> bool:
+        """It could have done everything that a live process does."""
+        return not (self.dead or self.struck) and (self.ends_at is None or now < self.ends_at)
 
     def check(self, now: int) -> None:
         """Raises ProcessKilledError."""
@@ -155,6 +161,9 @@ class Scheduler:
     def leap(self, milliseconds: int) -> None:
         """Time jumps and everybody else sleeps through it: for the days in which nothing happens."""
         self.now += milliseconds
+        for process in {actor.process for actor in self._actors if actor.process is not None}:
+            if process.ends_at is not None:
+                process.ends_at += milliseconds
         self._events = [(when + milliseconds, order, event) for when, order, event in self._events]
 
     def park(self) -> None:

@@ -8,31 +8,46 @@ from typing import TypeVar
 from thumbline.adapters.memory.jobs import StreamRecord
 from thumbline.adapters.memory.stream_mapping import MemoryStreamMapping
 from thumbline.domain.errors import DependencyUnavailableError
+from thumbline.domain.job import Status
 from thumbline.ports.queue import ReceivedMessage
 from thumbline.service.process_batch import BatchReport, process_batch
 from thumbline.service.reconcile.reconciler import Healed, ReconcileReport
 from thumbline.service.reconcile.run_pass import run_pass
 from thumbline.service.relay_outbox import OutboxRecord, ReadImages, RelayReport, relay_outbox
 from thumbline.service.worker import Outcome
+from tools.chaos.days import Day
 from tools.chaos.scheduler import ProcessKilledError
 from tools.chaos.universe import TIMINGS, Universe
 
 _POLLERS = 4
+_POLLERS_ON_A_FAIR_DAY = 16
+"""So many that no message waits for one."""
 _BATCH_SIZE = 5
 _RELAY_SECONDS = 60
 _RECONCILER_SECONDS = 55
+_SHORT_PASSES_SECONDS = (55, 55, 20, 12)
+"""In bad weather. The shorter ones leave parts of a pass little more than the time to begin."""
 _STREAM_REPEATED = 0.03
 """A batch that was processed comes again: its checkpoint was lost."""
 _TWO_AT_ONCE = 0.2
+
+_ALREADY_SUCCEEDED = f"already {Status.SUCCEEDED}"
+"""What a worker notes of a delivery whose job was done."""
 
 T = TypeVar("T")
 
 
 def start_services(universe: Universe) -> None:
-    for _ in range(_POLLERS):
+    for _ in range(_POLLERS_ON_A_FAIR_DAY if universe.day is Day.FAIR else _POLLERS):
         universe.scheduler.spawn(_Poller(universe).run)
     for mapping in universe.mappings:
         universe.scheduler.spawn(_Shard(universe, mapping).run)
+    if universe.day is not Day.UNAIDED:
+        start_reconciler(universe)
+
+
+def start_reconciler(universe: Universe) -> None:
+    universe.reconciled_from = universe.scheduler.now
     universe.scheduler.spawn(lambda: _schedule(universe))
 
 
@@ -83,11 +98,13 @@ class _Poller:
             ledger.counts[line.outcome] += 1
             if line.outcome is Outcome.BROKEN:
                 ledger.violate("process_batch", f"an error of ours: {line.note.splitlines()[-1]}")
+            if self._universe.day is Day.FAIR and line.note == _ALREADY_SUCCEEDED:
+                ledger.violate("I10", f"{line.job_id} was delivered again after its success on a fair day")
         kept = set(report.unacknowledged)
         for delivery in deliveries:
             if delivery.message_id in kept:
                 continue
-            ledger.on_ack(delivery.body, delivery.receipt_handle)
+            ledger.on_ack(delivery)
             try:
                 self._universe.work_queue.delete(delivery.receipt_handle)
             except DependencyUnavailableError:
@@ -144,8 +161,12 @@ def reconcile(universe: Universe) -> None:
     def one_pass() -> ReconcileReport:
         return run_pass(universe.reconciler(), universe.remaining_seconds)
 
-    report = _invoke(universe, "reconciler", _RECONCILER_SECONDS, one_pass)
+    began_in_calm = universe.weather.is_calm
+    seconds = _RECONCILER_SECONDS if began_in_calm else universe.chance.choice(_SHORT_PASSES_SECONDS)
+    report = _invoke(universe, "reconciler", seconds, one_pass)
     if report is None:
+        if began_in_calm:
+            universe.ledger.violate("run_pass", f"a pass did not end within {seconds} s")
         return
     for healed, count in report.counts.items():
         universe.ledger.counts[f"reconciler: {healed}"] += count

@@ -6,7 +6,8 @@ from thumbline.domain.dead_letters import DeadLetter
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.ports.queue import ReceivedMessage
-from thumbline.service.redrive_job import redrive_copy, redrive_job
+from thumbline.service.redrive_job import Redriven, redrive_copy, redrive_job
+from tools.chaos.days import Day
 from tools.chaos.scheduler import ProcessKilledError
 from tools.chaos.universe import Universe
 
@@ -15,13 +16,16 @@ _LAST_GENERATION = 3
 
 
 def start_troublemakers(universe: Universe) -> None:
-    universe.scheduler.spawn(lambda: _operate(universe))
-    universe.scheduler.spawn(lambda: _send_strange_messages(universe))
+    universe.spawn_visitor(lambda: _operate(universe))
+    if universe.day is not Day.FAIR:
+        universe.spawn_visitor(lambda: _send_strange_messages(universe))
 
 
 def _operate(universe: Universe) -> None:
-    while not universe.weather.is_calm:
+    while True:
         universe.scheduler.sleep(universe.chance.uniform(20_000, 90_000))
+        if not universe.is_busy:
+            return
         actor = universe.scheduler.current
         assert actor is not None
         actor.process = universe.weather.new_process("operator", lives_seconds=600)
@@ -39,10 +43,21 @@ def _decide(copy: ReceivedMessage, universe: Universe) -> None:
     letter = DeadLetter.read(copy.body, copy.attributes)
     universe.ledger.on_copy(letter)
     if (letter.generation or 0) < _LAST_GENERATION and universe.chance.random() < 0.7:
-        universe.ledger.counts[f"redrive: {redrive_copy(copy, universe.redriver())}"] += 1
+        _redrive(copy, letter, universe)
     elif universe.chance.random() < 0.2:
         universe.dead_letters.delete(copy.receipt_handle)
         universe.ledger.counts["copies discarded"] += 1
+
+
+def _redrive(copy: ReceivedMessage, letter: DeadLetter, universe: Universe) -> None:
+    outcome = redrive_copy(copy, universe.redriver())
+    universe.ledger.counts[f"redrive: {outcome}"] += 1
+    if universe.day is Day.FAIR and copy.message_id in universe.dead_letters.messages:
+        universe.ledger.violate("I9", f"the copy of {letter.job_id} is still there after its redrive")
+    if outcome is Redriven.REDRIVEN and letter.generation is not None:
+        row = universe.tables.rows.get(letter.job_id or "")
+        if row is not None and row["generation"] != letter.generation + 1:
+            universe.ledger.violate("I9", f"an old copy of {letter.job_id} redrove a later life")
 
 
 def _redrive_some_failed_job(universe: Universe) -> None:
@@ -59,11 +74,14 @@ def _redrive_some_failed_job(universe: Universe) -> None:
 
 def _send_strange_messages(universe: Universe) -> None:
     """Duplicates, messages of jobs that never were, and bodies that nobody understands."""
-    while not universe.weather.is_calm:
+    while True:
         universe.scheduler.sleep(universe.chance.expovariate(1 / 10_000))
+        if not universe.is_busy:
+            return
         job_ids = [*universe.tables.rows, universe.ids.job_id(universe.scheduler.now)]
         job_id = universe.chance.choice(job_ids)
         body = f'{{"schema_version": 1, "job_id": "{job_id}", "object_key": "originals/{job_id}"}}'
         if universe.chance.random() < 0.1:
             body = universe.chance.choice(["", "not JSON", body.replace(": 1", ": 99"), "[]"]) or " "
+            universe.ledger.announce_bad_message(body, job_id)
         universe.work_queue.send([OutgoingMessage(body)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable
 from zlib import crc32
 
 from thumbline.adapters.memory.clock import SeededIds
@@ -24,6 +24,8 @@ from thumbline.service.delete_job import Deletion
 from thumbline.service.reconcile.reconciler import Reconciler
 from thumbline.service.redrive_job import Redriver
 from thumbline.service.worker import Worker
+from tools.chaos.days import Day, day_of
+from tools.chaos.debts import Debts
 from tools.chaos.ledger import Ledger
 from tools.chaos.pictures import ChaosRenderer
 from tools.chaos.scheduler import Scheduler
@@ -95,15 +97,23 @@ class Universe:
         self.seed = seed
         self.chance = random.Random(seed)
         self.scheduler = Scheduler(EPOCH_MS)
-        self.calm_at = EPOCH_MS + FAULTY_MS
-        spells = spells_of(self.chance, EPOCH_MS, self.calm_at)
-        self.weather = Weather(self.scheduler, self.chance, self.calm_at, spells)
+        self.day = day_of(seed)
+        self.calm_at = EPOCH_MS if self.day is Day.FAIR else EPOCH_MS + FAULTY_MS
+        self.reconciled_from: int | None = None
+        """When the reconciler's schedule began."""
+        self.weather = Weather(
+            self.scheduler,
+            self.chance,
+            self.calm_at,
+            spells_of(self.chance, EPOCH_MS, self.calm_at),
+            frozen=self.chance.choice([0.001, 0.001, 0.005]),
+        )
         self.server_clock = ServerClock(self.scheduler)
         self.clock = ProcessClock(self.scheduler)
         self.ids = SeededIds(seed)
-        self.busy_clients = 0
-        """Actors that have not yet sent, or not yet had, all their answers."""
-        self.ledger = Ledger(self.scheduler, TIMINGS)
+        self.visitors = 0
+        """Clients, an operator and strangers who are not done: the world is not at rest before they are."""
+        self.ledger = Ledger(self.scheduler, TIMINGS, self.day)
         index = MemoryDueIndex(self.server_clock.now, lambda: self.chance.randint(0, 3_000))
         self.tables = RetryingTables(self.weather, index=index, on_change=self._on_row)
         self.objects = MemoryObjects(self.weather, on_change=self.ledger.on_object)
@@ -113,7 +123,7 @@ class Universe:
         self.work_queue = self._queue(
             "work_queue",
             visibility_seconds=VISIBILITY_SECONDS,
-            max_receive_count=self.chance.choice([4, 8, 20, 20]),
+            max_receive_count=20 if self.day is Day.FAIR else self.chance.choice([4, 8, 20, 20]),
             redrive_target=self.undelivered,
         )
         self.outbox = MemoryOutbox(self.tables)
@@ -123,11 +133,25 @@ class Universe:
             )
             for _ in range(STREAM_SHARDS)
         ]
-        self.ledger.watch(self.tables, self.objects, self.queues, self.mappings)
+        self.debts = Debts(
+            tables=self.tables,
+            work_queue=self.work_queue,
+            undelivered=self.undelivered,
+            dead_letters=self.dead_letters,
+            relay_failures=self.relay_failures,
+            mappings=self.mappings,
+        )
+        self.ledger.watch(self.tables, self.objects, self.debts)
 
     @property
-    def queues(self) -> Sequence[MemoryQueue]:
-        return (self.work_queue, self.undelivered, self.dead_letters, self.relay_failures)
+    def is_busy(self) -> bool:
+        """Clients, operators and, unless the day is fair, faults still have their time."""
+        return self.scheduler.now < EPOCH_MS + FAULTY_MS
+
+    @property
+    def steady_since(self) -> int | None:
+        """From then on nothing bad happens and the reconciler runs; None while it does not."""
+        return None if self.reconciled_from is None else max(self.calm_at, self.reconciled_from)
 
     def remaining_seconds(self) -> float:
         """How long the running process may still run."""
@@ -136,9 +160,17 @@ class Universe:
         assert process.ends_at is not None
         return (process.ends_at - self.scheduler.now) / 1000
 
+    def spawn_visitor(self, action: Callable[[], None], after_ms: int = 0) -> None:
+        def run() -> None:
+            action()
+            self.visitors -= 1
+
+        self.visitors += 1
+        self.scheduler.spawn(run, after_ms=after_ms)
+
     def calm_down(self) -> None:
         """The queues behave from now on; the weather does so by itself."""
-        for queue in self.queues:
+        for queue in (self.work_queue, self.undelivered, self.dead_letters, self.relay_failures):
             queue.habits = QueueHabits()
 
     def acceptance(self) -> Acceptance:
@@ -160,7 +192,7 @@ class Universe:
             jobs=self.tables,
             beating_jobs=self.tables,
             objects=self.objects,
-            renderer=ChaosRenderer(self.scheduler, self.weather, self.chance),
+            renderer=ChaosRenderer(self.scheduler, self.weather, self.chance, self._release()),
             work_queue=self.work_queue,
             beating_queue=self.work_queue,
             dead_letters=self.dead_letters,
@@ -202,6 +234,10 @@ class Universe:
             jobs=self.tables, objects=self.objects, clock=self.clock, ids=self.ids, timings=TIMINGS
         )
 
+    def _release(self) -> str:
+        """A release is rolled out all the time that pictures come: old and new workers run side by side."""
+        return "old" if self.is_busy and self.chance.random() < 0.5 else "new"
+
     def _queue(
         self,
         name: str,
@@ -210,14 +246,7 @@ class Universe:
         max_receive_count: int | None = None,
         redrive_target: MemoryQueue | None = None,
     ) -> MemoryQueue:
-        habits = QueueHabits(
-            self.chance,
-            delivered_twice=0.03,
-            survives_delete=0.02,
-            out_of_order=0.2,
-            entry_refused=0.03,
-            stale_delete_works=self.chance.choice([0.0, 0.5, 1.0]),
-        )
+        habits = QueueHabits() if self.day is Day.FAIR else self._bad_habits()
         return MemoryQueue(
             self.server_clock,
             name,
@@ -226,6 +255,16 @@ class Universe:
             redrive_target=redrive_target,
             faults=self.weather,
             habits=habits,
+        )
+
+    def _bad_habits(self) -> QueueHabits:
+        return QueueHabits(
+            self.chance,
+            delivered_twice=0.03,
+            survives_delete=0.02,
+            out_of_order=0.2,
+            entry_refused=0.03,
+            stale_delete_works=self.chance.choice([0.0, 0.5, 1.0]),
         )
 
     def _on_row(self, record: StreamRecord) -> None:

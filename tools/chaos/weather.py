@@ -25,7 +25,7 @@ class Spell:
 
 @dataclass(slots=True)
 class Weather:
-    """Every call of a twin passes through it; nothing bad happens from `calm_at` on."""
+    """Every call of a twin passes through it; nothing bad happens from `calm_at` on, on a fair day never."""
 
     scheduler: Scheduler
     chance: random.Random
@@ -66,13 +66,18 @@ class Weather:
     def around(self, dependency: str, operation: str) -> Iterator[None]:
         self._travel()
         if self._refuses(dependency):
-            self.faults += 1
+            self._count_fault()
             raise DependencyUnavailableError(dependency, f"{operation} was refused")
         yield
         self._travel()
         if not self.is_calm and self.chance.random() < self.answer_lost:
-            self.faults += 1
+            self._count_fault()
             raise DependencyUnavailableError(dependency, f"the answer of {operation} was lost")
+
+    def _count_fault(self) -> None:
+        self.faults += 1
+        if self.scheduler.process is not None:
+            self.scheduler.process.struck = True
 
     def _travel(self) -> None:
         """One way of a call: time passes, others take their turn, and the process may not see the end."""
@@ -90,6 +95,7 @@ class Weather:
         process.check(self.scheduler.now)
         if not self.is_calm and self.chance.random() < self.frozen:
             self.freezes += 1
+            process.struck = True
             process.frozen_until = self.scheduler.now + self.chance.randint(1_000, 100_000)
 
     def _refuses(self, dependency: str) -> bool:
