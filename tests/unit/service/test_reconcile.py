@@ -197,18 +197,18 @@ def test_receives_that_a_table_outage_spent_lose_no_job(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "healed", "left"),
+    ("state", "healed", "left", "row"),
     [
-        ("succeeded", Healed.DROPPED, 0),
-        ("missing", Healed.DROPPED, 0),
-        ("leased", Healed.LEFT, 1),
-        ("lease over within the skew", Healed.LEFT, 1),
-        ("exhausted", Healed.EXHAUSTED, 0),
-        ("expired", Healed.EXPIRED, 0),
+        ("succeeded", Healed.DROPPED, 0, ("SUCCEEDED", None)),
+        ("missing", Healed.DROPPED, 0, None),
+        ("leased", Healed.LEFT, 1, ("RUNNING", None)),
+        ("lease over within the skew", Healed.LEFT, 1, ("RUNNING", None)),
+        ("exhausted", Healed.EXHAUSTED, 0, ("FAILED", FailureCode.ATTEMPTS_EXHAUSTED)),
+        ("expired", Healed.EXPIRED, 0, ("FAILED", FailureCode.EXPIRED)),
     ],
 )
 def test_an_undelivered_message_by_its_jobs_state(
-    world: World, state: str, healed: Healed, left: int
+    world: World, state: str, healed: Healed, left: int, row: tuple[str, FailureCode | None] | None
 ) -> None:
     job_id = world.queued()
     match state:
@@ -232,6 +232,8 @@ def test_an_undelivered_message_by_its_jobs_state(
     world.undelivered.send([OutgoingMessage(request_for(job_id))])
     assert world.reconcile().counts == {healed: 1}
     assert len(world.undelivered.messages) == left
+    job = world.tables.get(job_id)
+    assert (None if job is None else (job.status, failure_code(world, job_id))) == row
 
 
 @pytest.mark.parametrize("fault", list(Fault))
@@ -248,6 +250,14 @@ def test_an_undelivered_message_outlives_a_failed_write(world: World, fault: Fau
     world.relay()
     world.work()
     assert world.job(job_id).status is Status.SUCCEEDED
+
+
+def test_an_undelivered_message_of_another_version_still_names_its_job(world: World) -> None:
+    """It is not asked to be understood: the job is published again in our own words."""
+    job_id = lost_message(world)
+    world.undelivered.send([OutgoingMessage(f'{{"schema_version": 99, "job_id": "{job_id}"}}')])
+    assert world.reconcile().counts == {Healed.REQUEUED: 1}
+    assert not world.undelivered.messages
 
 
 def test_an_undelivered_message_that_names_no_job_is_left_for_a_person(world: World) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -19,6 +20,7 @@ from thumbline.domain.relay_failures import LostBatch
 from thumbline.domain.transitions.attempt import claim, complete
 from thumbline.domain.transitions.recovery import republish
 from thumbline.service.reconcile.reconciler import MAX_ERRORS, Healed
+from thumbline.service.reconcile.run_pass import run_pass
 from thumbline.service.reconcile.time_share import FINISHING_SECONDS, TimeShare
 from thumbline.service.reconcile.treat_each import CHUNK
 
@@ -298,3 +300,34 @@ def test_a_record_may_stand_for_more_jobs_than_a_part_of_a_pass_treats(world: Wo
         Healed.OWED_AGAIN: jobs - first[Healed.OWED_AGAIN],
     }
     assert not world.relay_failures.messages
+
+
+@pytest.mark.parametrize("queue", ["undelivered", "relay_failures"])
+def test_a_part_takes_as_many_messages_as_it_may_and_asks_for_no_more(world: World, queue: str) -> None:
+    """SQS refuses a receive of none."""
+    job_ids = [world.submit(str(number).encode(), str(number)).job_id for number in range(5)]
+    world.undelivered.send([OutgoingMessage(request_for(job_id)) for job_id in job_ids])
+    for number in range(1, 6):
+        relay_failure(world, number, number)
+    left_alone = world.relay_failures if queue == "undelivered" else world.undelivered
+    left_alone.messages.clear()
+    receives: list[str] = []
+    world.faults.watch = lambda event: receives.append(event) if event == f"before {queue}.receive" else None
+    counts = run_pass(replace(world.reconciler, max_jobs_per_run=3), world.remaining_seconds).counts
+    assert counts == {Healed.REQUEUED if queue == "undelivered" else Healed.OWED_AGAIN: 3}
+    assert len(receives) == 1
+
+
+class BrokenOutbox:
+    def owed(self, _lost: LostBatch) -> NoReturn:
+        raise ZeroDivisionError("a bug of ours")
+
+
+def test_a_bug_in_one_part_is_told_and_stops_no_other(world: World) -> None:
+    relay_failure(world, 1, 1)
+    lost_message(world)
+    world.clock.advance(301)
+    report = run_pass(replace(world.reconciler, outbox=BrokenOutbox()), world.remaining_seconds)
+    assert report.counts == {Healed.BROKEN: 1, Healed.REPUBLISHED: 1}
+    assert "ZeroDivisionError: a bug of ours (test_" in report.errors[0]
+    assert world.tables.snapshot is not None

@@ -113,6 +113,18 @@ def test_a_poisoned_record_does_not_lose_its_neighbours(world: World) -> None:
     assert len(report.errors) == 2
 
 
+@pytest.mark.parametrize("code", FailureCode)
+def test_of_all_failures_an_exhausted_job_alone_is_copied_for_a_person(
+    world: World, code: FailureCode
+) -> None:
+    old = new_job(world).to_row()
+    failure = Failure(code, "why", retryable=True)
+    new = old | {"status": "FAILED", "outbox_seq": 2, "failure": failure.to_record()}
+    assert relay(world, StreamRecord("1", old, new)) == ()
+    assert len(world.dead_letters.messages) == (code is FailureCode.ATTEMPTS_EXHAUSTED)
+    assert not world.work_queue.messages
+
+
 def test_what_is_no_job_is_ignored(world: World) -> None:
     snapshot = {"job_id": "snapshot", "backlog": 3}
     failed = relay(world, StreamRecord("1", None, snapshot), StreamRecord("2", new_job(world).to_row(), None))
