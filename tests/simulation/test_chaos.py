@@ -342,6 +342,13 @@ class FreezingWeather(Weather):
             yield
 
 
+def test_a_late_worker_that_completes_another_attempt_is_found(monkeypatch: Plant) -> None:
+    only(monkeypatch, Kind.SLOW)
+    monkeypatch.setattr(universe, "Weather", FreezingWeather)
+    monkeypatch.setattr(process_delivery, "complete", without_condition(attempt.complete, "fencing_token"))
+    assert found("I4 a stranger wrote under token")
+
+
 def test_an_object_that_another_release_overwrites_is_found(monkeypatch: Plant) -> None:
     monkeypatch.setattr(universe, "Weather", FreezingWeather)
     assert runs(STORMY)[0].is_good

@@ -13,6 +13,8 @@ from tools.chaos.universe import Universe
 
 _LAST_GENERATION = 3
 """A person gives up on a poison picture after so many lives."""
+_DEEP = "[" * 100_000
+"""Deeper than a parser goes."""
 
 
 def start_troublemakers(universe: Universe) -> None:
@@ -82,6 +84,6 @@ def _send_strange_messages(universe: Universe) -> None:
         job_id = universe.chance.choice(job_ids)
         body = f'{{"schema_version": 1, "job_id": "{job_id}", "object_key": "originals/{job_id}"}}'
         if universe.chance.random() < 0.1:
-            body = universe.chance.choice(["", "not JSON", body.replace(": 1", ": 99"), "[]"]) or " "
+            body = universe.chance.choice([" ", "not JSON", "[]", _DEEP, body.replace(": 1", ": 99")])
             universe.ledger.announce_bad_message(body, job_id)
         universe.work_queue.send([OutgoingMessage(body)])
