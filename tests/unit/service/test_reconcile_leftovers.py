@@ -9,14 +9,16 @@ import pytest
 
 from tests.world import World, lost_message, request_for
 from thumbline.adapters.memory.faults import Fault
+from thumbline.adapters.memory.objects import StoredObject
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.schema import ORIGINALS_PREFIX
 from thumbline.domain.transitions.attempt import claim
+from thumbline.domain.transitions.deletion import delete_terminal
 from thumbline.domain.transitions.recovery import rescue
 from thumbline.domain.transitions.unleased import expire
+from thumbline.service.reconcile.allowance import Allowance
 from thumbline.service.reconcile.reconciler import Healed, ReconcileReport
 from thumbline.service.reconcile.sweep_orphans import ORPHAN_AGE_SECONDS, sweep_orphans
-from thumbline.service.reconcile.time_share import TimeShare
 from tools.chaos.universe import TIMINGS
 
 
@@ -122,6 +124,24 @@ def test_rows_that_owe_nothing_are_left_and_what_is_forgotten_stays_for_a_person
     assert len(world.relay_failures.messages) == 2
 
 
+@pytest.mark.parametrize("end", ["purged", "deleted"])
+def test_what_the_relay_gave_up_on_is_nobodys_once_its_job_is_gone(world: World, end: str) -> None:
+    """An exhausted job, which would still owe its copy: a record that is kept for it would stay for good."""
+    job_id = world.queued()
+    for _ in range(TIMINGS.attempt_cap):
+        world.tables.apply(job_id, claim(job_id, world.moment()))
+        world.clock.advance(36)
+    world.work()
+    lost = len(world.tables.stream)
+    if end == "purged":
+        world.tables.rows.clear()
+    else:
+        world.tables.apply(job_id, delete_terminal(job_id, world.moment()))
+    world.relay_failures.send([OutgoingMessage(lost_batch(lost, lost))])
+    assert world.reconcile().counts == {Healed.DROPPED: 1}
+    assert not world.relay_failures.messages
+
+
 def lost_batch(first: int, last: int) -> str:
     return json.dumps(
         {
@@ -191,6 +211,18 @@ def test_the_sweep_does_not_pass_an_original_that_it_could_not_treat(world: Worl
     assert set(world.objects.objects) & set(orphans) == set()
 
 
+def test_what_is_no_jobs_original_is_passed_by_and_left(world: World) -> None:
+    """More of it than a page of S3's listing holds; behind it the sweep still finds what it is for."""
+    foreign = {f"originals/backup-{number:04d}" for number in range(1_001)}
+    for key in foreign:
+        world.objects.objects[key] = StoredObject(b"not ours", "text/plain")
+    key = orphan(world)
+    world.clock.advance(ORPHAN_AGE_SECONDS + 1)
+    assert world.reconcile().counts == {Healed.ORPHAN_REMOVED: 1}
+    assert set(world.objects.objects) == foreign
+    assert cursor(world) == key
+
+
 def test_a_listing_that_fails_does_not_send_the_sweep_back_to_the_oldest_original(world: World) -> None:
     seen_until = swept_past_a_job(world)
     world.clock.advance(60)
@@ -215,7 +247,7 @@ def test_the_sweep_does_not_pass_what_it_had_no_time_for(world: World) -> None:
     world.clock.advance(ORPHAN_AGE_SECONDS + 1)
     report = ReconcileReport()
     looks = iter([20.0, 10.0])
-    sweep_orphans(world.reconciler, report, TimeShare(lambda: next(looks), stop_at_seconds=15.0))
+    sweep_orphans(world.reconciler, report, Allowance(lambda: next(looks), stop_at_seconds=15.0))
     assert report.orphans_seen_until == ORIGINALS_PREFIX
     assert key in world.objects.objects
 
