@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tools.mutants.killers import FAILURES, OBJECT_REQUESTS, QUEUE_ANSWERS, QUEUE_HANDLERS, TABLE_REQUESTS
+from tools.mutants.killers import (
+    FAILURES,
+    OBJECT_REQUESTS,
+    QUEUE_ANSWERS,
+    QUEUE_HANDLERS,
+    TABLE_REQUESTS,
+    UPLOAD_REQUESTS,
+)
 from tools.mutants.mutant import Mutant
 
 MUTANTS = (
@@ -106,6 +113,20 @@ MUTANTS = (
         passage="                    removed += 1\n",
         replacement="                    removed += 1\n                break\n",
         killed_by=OBJECT_REQUESTS + "test_everything_under_a_prefix_is_removed_however_many_pages_it_fills",
+    ),
+    Mutant(
+        name="copy an upload that has changed",
+        module="adapters.aws.uploads",
+        passage="                    CopySourceIfMatch=version,\n",
+        replacement="",
+        killed_by=UPLOAD_REQUESTS + "test_a_copy_is_of_the_version_that_was_looked_at_and_overwrites_nothing",
+    ),
+    Mutant(
+        name="copy an upload over an original",
+        module="adapters.aws.uploads",
+        passage='                    IfNoneMatch="*",\n',
+        replacement="",
+        killed_by=UPLOAD_REQUESTS + "test_a_copy_is_of_the_version_that_was_looked_at_and_overwrites_nothing",
     ),
     Mutant(
         name="throttling is our own bug",

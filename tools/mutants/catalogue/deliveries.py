@@ -7,6 +7,7 @@ from tools.mutants.killers import (
     HEARTBEAT,
     LEASES_AND_TIMERS,
     ORDER_OF_EFFECTS,
+    OVERTAKEN,
     PROCESS_BATCH,
     STILL_SO,
 )
@@ -213,6 +214,20 @@ MUTANTS = (
         passage="            self._leased = claimed\n            self._lost = False\n",
         replacement="            self._leased = claimed\n",
         killed_by=LEASES_AND_TIMERS + "test_a_lost_lease_is_the_loss_of_one_record",
+    ),
+    Mutant(
+        name="a release that came too late sets a timer",
+        module="service.process_delivery",
+        passage=("            return ended\n        return self._set_timer(Outcome.RELEASED,"),
+        replacement="            pass\n        return self._set_timer(Outcome.RELEASED,",
+        killed_by=OVERTAKEN + "test_a_release_that_came_too_late_sets_no_timer",
+    ),
+    Mutant(
+        name="a claim that was refused too early is not tried again",
+        module="service.process_delivery",
+        passage="range(_CLAIM_TRIES)",
+        replacement="range(1)",
+        killed_by=OVERTAKEN + "test_a_lease_that_ends_between_the_claim_and_the_look_is_claimed_at_once",
     ),
     Mutant(
         name="a row points at what was never put",

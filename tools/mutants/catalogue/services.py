@@ -160,7 +160,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a part takes all the time of a pass",
-        module="service.reconcile.time_share",
+        module="service.reconcile.allowance",
         passage="FINISHING_SECONDS + left / 2",
         replacement="0",
         killed_by=UNDER_LOAD
