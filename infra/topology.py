@@ -13,7 +13,7 @@ from math import ceil
 from infra.errors import TopologyError
 from infra.relation import Relation
 from infra.settings import StageSettings
-from infra.waiting import answering_relations, beat_relations
+from infra.waiting import answering_relations, beat_relations, pass_relations
 from thumbline.domain.timings import Timings
 from thumbline.service.worker import FINISHING_SECONDS
 
@@ -67,6 +67,8 @@ class Topology:
 
     function_memory_mb: int = 512
     """A third of a vCPU: these functions wait for other services, and cold starts are CPU."""
+    reconciler_memory_mb: int = 1_024
+    """Its calls, eight at once, cost about a millisecond of a CPU each."""
     worker_memory_mb: int = 1_769
     """One whole vCPU (Lambda gives CPU in proportion to memory)."""
 
@@ -307,6 +309,7 @@ def _stream_relations(topology: Topology) -> Iterator[Relation]:
         STREAM_RETENTION_SECONDS,
         strict=True,
     )
+    yield from pass_relations(topology.reconciler_timeout_seconds)
     yield Relation(
         "reconciler timeout < schedule period, in seconds",
         topology.reconciler_timeout_seconds,

@@ -9,6 +9,7 @@ from infra.relation import Relation
 from thumbline.adapters.aws.queue import MAX_BATCH_ENTRIES
 from thumbline.domain.patience import ANSWERING, ATTEMPTING, COPYING, beating
 from thumbline.domain.timings import Timings
+from thumbline.service.reconcile.allowance import FINISHING_SECONDS
 
 
 def answering_relations(ingest_timeout_seconds: int, authorizer_timeout_seconds: int) -> Iterator[Relation]:
@@ -25,6 +26,15 @@ def answering_relations(ingest_timeout_seconds: int, authorizer_timeout_seconds:
         ANSWERING.call_seconds,
         authorizer_timeout_seconds,
         strict=True,
+    )
+
+
+def pass_relations(reconciler_timeout_seconds: int) -> Iterator[Relation]:
+    """What is kept back for calls that hang, for the snapshot and the metrics leaves time for the parts."""
+    yield Relation(
+        "2 x what a pass keeps back <= reconciler timeout, in seconds",
+        2 * FINISHING_SECONDS,
+        reconciler_timeout_seconds,
     )
 
 

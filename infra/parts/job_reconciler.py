@@ -72,7 +72,7 @@ class JobReconciler(PythonFunction):
                 _lists_by_prefix(images.bucket.bucket_arn),
             ],
             timeout_seconds=topology.reconciler_timeout_seconds,
-            memory_mb=topology.function_memory_mb,
+            memory_mb=topology.reconciler_memory_mb,
             wide_resources=images.accepted_prefixes(images.originals_arn, images.thumbnails_arn),
             no_dead_letter_target=_NEXT_TICK,
         )

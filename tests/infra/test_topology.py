@@ -66,6 +66,7 @@ BROKEN = {
     "mapping's MaximumConcurrency <= reserved concurrency": _settings(worker_reserved_concurrency=49),
     "function timeout < oldest-message alarm": _numbers(oldest_message_alarm_seconds=120),
     "relay's record age < the stream's own retention": _numbers(relay_record_age_seconds=DAY_SECONDS),
+    "2 x what a pass keeps back <= reconciler timeout": _numbers(reconciler_timeout_seconds=39),
     "reconciler timeout < schedule period": _numbers(reconciler_timeout_seconds=60),
     "patience of queued and rescued jobs + two passes + visibility < deadline": _timings(
         queued_patience_seconds=DAY_SECONDS

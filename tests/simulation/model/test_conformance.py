@@ -19,10 +19,10 @@ from thumbline.domain.job import Job, Status
 from thumbline.domain.keys import Phase
 from thumbline.domain.messages import OutgoingMessage, exhausted_copy
 from thumbline.domain.transitions.attempt import claim
+from thumbline.service.reconcile.allowance import Allowance
 from thumbline.service.reconcile.drain_undelivered import drain_undelivered
 from thumbline.service.reconcile.reconciler import Healed, ReconcileReport
 from thumbline.service.reconcile.renew_owed import renew_owed
-from thumbline.service.reconcile.time_share import TimeShare
 from thumbline.service.reconcile.treat_due_jobs import treat_due_jobs
 from thumbline.service.redrive_job import Redriver, redrive_copy, redrive_job
 from tools.modelcheck import people, reconciler, worker
@@ -48,7 +48,7 @@ from tools.modelcheck.writing import owed_by
 ALL = Configuration(
     name="all", undelivered=True, deadline=True, operator=True, retention=True, crashes=False, generations=3
 )
-TIME = TimeShare.of(lambda: 55.0)
+TIME = Allowance.of(lambda: 55.0)
 PICTURE = b"a picture"
 Outcome = tuple[MaybeRow, int, int, int]
 """The row after; how many messages are in the work queue, in the undelivered queue, and how many copies."""

@@ -41,7 +41,7 @@ def test_nothing_due_and_an_unexplained_backlog_are_said() -> None:
 
     text = Terminal(world).type("reconcile", "--dry-run")
 
-    assert "expected wait   unknown: nobody works on the backlog\n" in text
+    assert "expected wait   unknown: no job runs from its first message\n" in text
     assert text.endswith("No check is due.\n")
 
 

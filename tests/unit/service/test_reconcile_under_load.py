@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any, NoReturn
@@ -13,16 +14,18 @@ import pytest
 
 from tests.world import World, lost_message, new_job, request_for
 from thumbline.adapters.memory.faults import Fault
+from thumbline.adapters.memory.objects import MemoryObjects
+from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.job import Status
 from thumbline.domain.keys import Phase, shard_of
 from thumbline.domain.messages import OutgoingMessage
+from thumbline.domain.patience import RECONCILING
 from thumbline.domain.relay_failures import LostBatch
 from thumbline.domain.transitions.attempt import claim, complete
 from thumbline.domain.transitions.recovery import republish
+from thumbline.service.reconcile.allowance import FINISHING_SECONDS, MAX_FAILURES_IN_A_ROW, Allowance
 from thumbline.service.reconcile.reconciler import MAX_ERRORS, Healed
 from thumbline.service.reconcile.run_pass import run_pass
-from thumbline.service.reconcile.time_share import FINISHING_SECONDS, TimeShare
-from thumbline.service.reconcile.treat_each import CHUNK
 
 
 @pytest.fixture
@@ -217,14 +220,18 @@ def seconds_left(*values: float) -> Callable[[], float]:
 
 
 def test_a_part_takes_half_of_what_is_left() -> None:
-    share = TimeShare.of(seconds_left(50.0, 31.0, 30.0))
+    share = Allowance.of(seconds_left(60.0, 41.0, 40.0))
     assert share.stop_at_seconds == FINISHING_SECONDS + 20
     assert not share.is_over
     assert share.is_over
 
 
+def test_what_is_kept_back_outlasts_a_treatment_that_hangs_and_then_a_snapshot_that_hangs() -> None:
+    assert 2 * RECONCILING.call_seconds + 1 <= FINISHING_SECONDS
+
+
 def test_a_part_that_begins_too_late_does_nothing() -> None:
-    assert TimeShare.of(lambda: FINISHING_SECONDS - 1).is_over
+    assert Allowance.of(lambda: FINISHING_SECONDS - 1).is_over
 
 
 def test_a_pass_that_runs_out_of_time_leaves_some_to_each_part_and_writes_its_snapshot(world: World) -> None:
@@ -244,13 +251,66 @@ def test_a_pass_that_runs_out_of_time_leaves_some_to_each_part_and_writes_its_sn
     assert world.tables.read_snapshot() is not None
 
 
+def test_one_row_that_is_refused_hides_none_of_the_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S3 says no to one object, in every pass."""
+    refused, *others = ended(world, 70)
+    for job_id in (refused, *others):
+        world.tables.put_row(world.tables.rows[job_id] | {"deleted_at": 1, "status": "FAILED"})
+    remove_all = MemoryObjects.remove_all
+
+    def refuse_one(objects: MemoryObjects, prefix: str) -> int:
+        if refused in prefix:
+            raise DependencyUnavailableError("s3", "AccessDenied")
+        return remove_all(objects, prefix)
+
+    monkeypatch.setattr(MemoryObjects, "remove_all", refuse_one)
+    assert world.reconcile().counts == {Healed.FAILED: 1, Healed.PURGED: 69}
+
+
+def test_where_the_time_ends_no_shard_is_behind_the_others(world: World) -> None:
+    stored(world, 2_000)
+    world.clock.advance(301)
+    looks = count(60, -1)
+    world.remaining_seconds = lambda: float(next(looks))
+    counts = world.reconcile().counts
+    assert 0 < counts[Healed.REPUBLISHED] < 400
+    treated = Counter(row["check_shard"] for row in world.tables.rows.values() if row["republish_count"])
+    assert len(treated) == 8
+    assert max(treated.values()) - min(treated.values()) <= 1
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("what botocore refuses"), DependencyUnavailableError("x", "no")]
+)
+def test_one_failure_record_that_cannot_be_read_hides_none_of_the_others(
+    world: World, error: Exception
+) -> None:
+    for number in range(3):
+        world.submit(str(number).encode(), str(number))
+        relay_failure(world, number + 1, number + 1)
+    owed = world.outbox.owed
+
+    def refuse_first(lost: LostBatch) -> Mapping[str, int] | None:
+        if int(lost.first_sequence_number) == 1:
+            raise error
+        return owed(lost)
+
+    world.outbox.owed = refuse_first  # type: ignore[method-assign]
+    counts = world.reconcile().counts
+    assert counts.pop(Healed.OWED_AGAIN) == 2
+    assert counts in ({Healed.BROKEN: 1}, {Healed.FAILED: 1})
+    assert len(world.relay_failures.messages) == 1
+
+
 def test_nobody_waits_for_a_dependency_that_is_down_more_than_once_a_part(world: World) -> None:
     stored(world, 200)
     world.clock.advance(301)
     for _ in range(200):
         world.faults.plan("get", Fault.REFUSED)
     report = world.reconcile()
-    assert report.counts == {Healed.FAILED: CHUNK}
+    assert report.counts == {Healed.FAILED: MAX_FAILURES_IN_A_ROW}
 
 
 def test_what_the_relay_gave_up_on_is_owed_once_though_a_sibling_still_runs(world: World) -> None:

@@ -10,22 +10,20 @@ from thumbline.adapters.aws.outbox import DynamoDBOutbox
 from thumbline.adapters.aws.queue import SQSQueue
 from thumbline.adapters.system import RandomIds, SystemClock
 from thumbline.bootstrap import clients
-from thumbline.domain.patience import WORKING
+from thumbline.domain.patience import RECONCILING
 from thumbline.service.reconcile.reconciler import Reconciler
+from thumbline.service.reconcile.treat_each import AT_ONCE
 from thumbline.settings import ReconcilerSettings
-
-_AT_ONCE = 8
-"""Below the ten connections that a client's pool keeps; the function waits for AWS, it does not compute."""
 
 
 def build(settings: ReconcilerSettings) -> Reconciler:
-    sqs = clients.sqs(WORKING)
-    jobs = DynamoDBJobs(clients.dynamodb(WORKING), settings.jobs_table)
+    sqs = clients.sqs(RECONCILING)
+    jobs = DynamoDBJobs(clients.dynamodb(RECONCILING), settings.jobs_table)
     return Reconciler(
         jobs=jobs,
         snapshots=jobs,
-        outbox=DynamoDBOutbox(clients.dynamodbstreams(WORKING)),
-        objects=S3Objects(clients.s3(WORKING), settings.bucket),
+        outbox=DynamoDBOutbox(clients.dynamodbstreams(RECONCILING)),
+        objects=S3Objects(clients.s3(RECONCILING), settings.bucket),
         work_queue=SQSQueue(sqs, settings.work_queue_url),
         undelivered_queue=SQSQueue(sqs, settings.undelivered_queue_url),
         relay_failure_queue=SQSQueue(sqs, settings.relay_failure_queue_url),
@@ -33,5 +31,5 @@ def build(settings: ReconcilerSettings) -> Reconciler:
         ids=RandomIds(),
         timings=settings.timings,
         max_jobs_per_run=settings.max_jobs_per_run,
-        in_parallel=ThreadPoolExecutor(_AT_ONCE, "reconciler").map,
+        in_parallel=ThreadPoolExecutor(AT_ONCE, "reconciler").map,
     )

@@ -71,7 +71,7 @@ def diagnose(job: Job | None, now: int, timings: Timings, expected_wait_ms: int 
     """Decides from a consistent read, never from the index that named the row.
 
     `expected_wait_ms` is what the backlog itself explains: such a job has not lost its message. None is a
-    backlog that nobody works on, which explains any wait.
+    backlog in which no job runs from its first message, which explains any wait.
     """
     if job is None or job.next_check_at is None or job.next_check_at > now:
         return Diagnosis(Treatment.NONE)

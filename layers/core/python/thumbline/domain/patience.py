@@ -47,6 +47,10 @@ WORKING = Patience(connect_seconds=2, read_seconds=5, tries=3)
 """Nobody waits; the function's own time-out is a minute or two."""
 
 
+RECONCILING = Patience(connect_seconds=1, read_seconds=3, tries=2)
+"""A pass must end, whatever hangs."""
+
+
 def beating(call_seconds: int) -> Patience:
     """A heartbeat's call, of this many seconds at most. The next beat is its other try."""
     return Patience(connect_seconds=call_seconds / 4, read_seconds=3 * call_seconds / 4, tries=1)

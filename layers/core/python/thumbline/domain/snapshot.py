@@ -22,7 +22,7 @@ class Snapshot:
     orphans_seen_until: str
     """The last original's key that the orphan sweep has looked at."""
     expected_wait_ms: int | None = None
-    """How long the jobs that start now have waited; None where there is a backlog and nobody works on it."""
+    """How long the jobs that start now have waited; None where there is a backlog and that is unknown."""
     oldest_open: str | None = None
     """The job that has been open longest, of those that ever needed a check."""
     oldest_queued: str | None = None
@@ -38,7 +38,7 @@ class Snapshot:
 
 
 def expected_wait_ms(backlog: int, waits_ms: list[int]) -> int | None:
-    """The median wait of the jobs that run now; None where there is a backlog and nobody works on it.
+    """The median wait of the jobs that run now; None where there is a backlog and there are none.
 
     It needs no rate: a standard queue is roughly first in, first out, so a job that has waited twice as long
     as those that start now has lost its message. The median, because one job whose message was hidden for a

@@ -9,23 +9,23 @@ from thumbline.domain.transitions.attempt import exhausted_failure
 from thumbline.domain.transitions.recovery import requeue
 from thumbline.domain.transitions.unleased import exhaust_abandoned, expire
 from thumbline.ports.queue import ReceivedMessage
+from thumbline.service.reconcile.allowance import Allowance
 from thumbline.service.reconcile.reconciler import Healed, Reconciler, ReconcileReport
-from thumbline.service.reconcile.time_share import TimeShare
 from thumbline.service.reconcile.treat_each import Treated, treat_each
 
 
-def drain_undelivered(reconciler: Reconciler, report: ReconcileReport, time: TimeShare) -> None:
+def drain_undelivered(reconciler: Reconciler, report: ReconcileReport, allowance: Allowance) -> None:
     """Heals the job of each message, then deletes the message: a crash in between only repeats the healing.
 
     Raises DependencyUnavailableError.
     """
     seen = 0
-    while seen < reconciler.max_jobs_per_run and not time.is_over:
+    while seen < reconciler.max_jobs_per_run and not allowance.is_over:
         deliveries = reconciler.undelivered_queue.receive(reconciler.max_jobs_per_run - seen)
         if not deliveries:
             return
         seen += len(deliveries)
-        treat_each(deliveries, lambda delivery: _treat(delivery, reconciler), reconciler, report, time)
+        treat_each(deliveries, lambda delivery: _treat(delivery, reconciler), reconciler, report, allowance)
 
 
 def _treat(delivery: ReceivedMessage, reconciler: Reconciler) -> Treated:

@@ -6,18 +6,19 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from thumbline.domain.checkup import Treatment, diagnose
-from thumbline.domain.keys import Phase, shards_of
+from thumbline.domain.errors import DependencyUnavailableError
+from thumbline.domain.keys import Phase
 from thumbline.ports.queue import Backlog
 from thumbline.service.reconcile.measure_wait import measure_wait
 from thumbline.service.reconcile.reconciler import Reconciler, ReconcileReport
-from thumbline.service.reconcile.treat_due_jobs import due_per_shard
+from thumbline.service.reconcile.treat_due_jobs import due_jobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
     """`backlog`, `undelivered` and `relay_failures` are visible messages, by the queues' own estimates.
 
-    `expected_wait_ms` is None where there is a backlog and nobody works on it.
+    `expected_wait_ms` is None where there is a backlog and no job runs from its first message.
     """
 
     backlog: int
@@ -26,6 +27,8 @@ class Preview:
     relay_failures: int
     treatments: dict[str, Treatment] = field(default_factory=dict)
     """By job id, the longest due of a shard first."""
+    broken: list[str] = field(default_factory=list)
+    """Due jobs whose row this version cannot read."""
 
 
 def preview_pass(reconciler: Reconciler, *, undelivered: Backlog, relay_failures: Backlog) -> Preview:
@@ -41,10 +44,15 @@ def preview_pass(reconciler: Reconciler, *, undelivered: Backlog, relay_failures
         undelivered=undelivered.depth().visible,
         relay_failures=relay_failures.depth().visible,
     )
-    for shard in chain.from_iterable(map(shards_of, Phase)):
-        for job_id in reconciler.jobs.due(shard, reconciler.clock.now(), due_per_shard(reconciler)):
+    for job_id in chain.from_iterable(due_jobs(phase, reconciler) for phase in Phase):
+        try:
             job = reconciler.jobs.get(job_id)
-            diagnosis = diagnose(job, reconciler.clock.now(), reconciler.timings, report.expected_wait_ms)
-            if diagnosis.treatment is not Treatment.NONE:
-                preview.treatments[job_id] = diagnosis.treatment
+        except DependencyUnavailableError:
+            raise
+        except Exception:  # as a pass does, this goes on without it
+            preview.broken.append(job_id)
+            continue
+        diagnosis = diagnose(job, reconciler.clock.now(), reconciler.timings, report.expected_wait_ms)
+        if diagnosis.treatment is not Treatment.NONE:
+            preview.treatments[job_id] = diagnosis.treatment
     return preview

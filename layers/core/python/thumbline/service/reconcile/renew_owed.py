@@ -7,14 +7,14 @@ from thumbline.domain.job import Job, Status
 from thumbline.domain.relay_failures import parse_lost_batch
 from thumbline.domain.transitions.recovery import owe_again
 from thumbline.ports.queue import ReceivedMessage
+from thumbline.service.reconcile.allowance import Allowance
 from thumbline.service.reconcile.reconciler import Healed, Reconciler, ReconcileReport
-from thumbline.service.reconcile.time_share import TimeShare
-from thumbline.service.reconcile.treat_each import Treated, treat_each
+from thumbline.service.reconcile.treat_each import Treated, treat_each, untreated
 
 _SETTLED = frozenset({Healed.OWED_AGAIN, Healed.DROPPED})
 
 
-def renew_owed(reconciler: Reconciler, report: ReconcileReport, time: TimeShare) -> None:
+def renew_owed(reconciler: Reconciler, report: ReconcileReport, allowance: Allowance) -> None:
     """Bumps each row's outbox, then deletes the record: a crash in between owes nothing twice, since what
     the row owes by then is no longer what was lost.
 
@@ -23,23 +23,33 @@ def renew_owed(reconciler: Reconciler, report: ReconcileReport, time: TimeShare)
     Raises DependencyUnavailableError.
     """
     seen = 0
-    while seen < reconciler.max_jobs_per_run and not time.is_over:
+    while seen < reconciler.max_jobs_per_run:
         failures = reconciler.relay_failure_queue.receive(reconciler.max_jobs_per_run - seen)
         if not failures:
             return
         for failure in failures:
-            seen += _renew(failure, reconciler, report, time)
+            if allowance.is_over:
+                return
+            seen += _renew(failure, reconciler, report, allowance)
 
 
-def _renew(failure: ReceivedMessage, reconciler: Reconciler, report: ReconcileReport, time: TimeShare) -> int:
+def _renew(
+    failure: ReceivedMessage, reconciler: Reconciler, report: ReconcileReport, allowance: Allowance
+) -> int:
     """How many jobs the record stood for, at least 1. Many failures may have been folded into one record."""
-    lost = parse_lost_batch(failure.body)
-    owed = None if lost is None else reconciler.outbox.owed(lost)
+    try:
+        lost = parse_lost_batch(failure.body)
+        owed = None if lost is None else reconciler.outbox.owed(lost)
+    except Exception as error:
+        unread = untreated(failure, error)
+        report.note(unread.healed, error=unread.error)
+        allowance.spend(failed=unread.healed is Healed.FAILED)
+        return 1
     if owed is None:
         report.note(Healed.LEFT)
         return 1
     treated = treat_each(
-        list(owed), lambda job_id: _owe_again(job_id, owed[job_id], reconciler), reconciler, report, time
+        list(owed), lambda job_id: _owe_again(job_id, owed[job_id], reconciler), reconciler, report, allowance
     )
     if len(treated) == len(owed) and all(one.healed in _SETTLED for one in treated):
         reconciler.relay_failure_queue.delete(failure.receipt_handle)

@@ -11,16 +11,15 @@ from thumbline.domain.job import Job
 from thumbline.domain.keys import Phase
 from thumbline.domain.snapshot import Snapshot
 from thumbline.ports.clock import RemainingSeconds
+from thumbline.service.reconcile.allowance import Allowance, NothingWorksError
 from thumbline.service.reconcile.drain_undelivered import drain_undelivered
 from thumbline.service.reconcile.measure_wait import measure_wait
 from thumbline.service.reconcile.reconciler import Healed, Reconciler, ReconcileReport, told
 from thumbline.service.reconcile.renew_owed import renew_owed
 from thumbline.service.reconcile.sweep_orphans import sweep_orphans
-from thumbline.service.reconcile.time_share import TimeShare
 from thumbline.service.reconcile.treat_due_jobs import treat_due_jobs
-from thumbline.service.reconcile.treat_each import NothingWorksError
 
-Part = Callable[[Reconciler, ReconcileReport, TimeShare], None]
+Part = Callable[[Reconciler, ReconcileReport, Allowance], None]
 _PARTS: tuple[Part, ...] = (
     partial(treat_due_jobs, Phase.RUNNING),
     partial(treat_due_jobs, Phase.QUEUED),
@@ -41,7 +40,7 @@ def run_pass(reconciler: Reconciler, remaining_seconds: RemainingSeconds) -> Rec
         measure_wait(reconciler, report)
     for part in _PARTS:
         with _reported(report):
-            part(reconciler, report, TimeShare.of(remaining_seconds))
+            part(reconciler, report, Allowance.of(remaining_seconds))
     with _reported(report):
         _keep_snapshot(reconciler, report, remaining_seconds)
     return report
@@ -73,7 +72,7 @@ def _keep_snapshot(
             with _reported(report):
                 report.meet(reconciler.jobs.get(job_id))
     with _reported(report):
-        sweep_orphans(reconciler, report, TimeShare.of(remaining_seconds))
+        sweep_orphans(reconciler, report, Allowance.of(remaining_seconds))
     reconciler.snapshots.write_snapshot(
         Snapshot(
             taken_at=reconciler.clock.now(),

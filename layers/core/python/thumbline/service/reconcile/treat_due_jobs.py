@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from thumbline.domain.checkup import Diagnosis, Treatment, diagnose
 from thumbline.domain.job import Job
 from thumbline.domain.keys import Phase, original_key, shards_of, thumbnails_prefix
@@ -12,26 +14,32 @@ from thumbline.domain.transitions.attempt import exhausted_failure
 from thumbline.domain.transitions.deletion import purge, retire
 from thumbline.domain.transitions.recovery import postpone_check, republish, rescue
 from thumbline.domain.transitions.unleased import exhaust_abandoned, expire
+from thumbline.service.reconcile.allowance import Allowance
 from thumbline.service.reconcile.reconciler import Healed, Reconciler, ReconcileReport
-from thumbline.service.reconcile.time_share import TimeShare
 from thumbline.service.reconcile.treat_each import Treated, treat_each
 
 
-def treat_due_jobs(phase: Phase, reconciler: Reconciler, report: ReconcileReport, time: TimeShare) -> None:
-    """Treats up to `max_jobs_per_run` rows of one phase, an equal share of each shard.
+def treat_due_jobs(
+    phase: Phase, reconciler: Reconciler, report: ReconcileReport, allowance: Allowance
+) -> None:
+    """Treats up to `max_jobs_per_run` rows of one phase.
 
     Raises DependencyUnavailableError where the index cannot be read, NothingWorksError where rows cannot.
     """
     wait_ms = report.expected_wait_ms
-    for shard in shards_of(phase):
-        if time.is_over:
-            return
-        due = reconciler.jobs.due(shard, reconciler.clock.now(), due_per_shard(reconciler))
-        treat_each(due, lambda job_id: _treat(job_id, reconciler, wait_ms), reconciler, report, time)
+    due = due_jobs(phase, reconciler)
+    treat_each(due, lambda job_id: _treat(job_id, reconciler, wait_ms), reconciler, report, allowance)
 
 
-def due_per_shard(reconciler: Reconciler) -> int:
-    return -(-reconciler.max_jobs_per_run // DUE_SHARDS)
+def due_jobs(phase: Phase, reconciler: Reconciler) -> list[str]:
+    """One of each shard in turn, the longest due first: where the time ends, no shard is behind the others.
+
+    Raises DependencyUnavailableError.
+    """
+    of_each = -(-reconciler.max_jobs_per_run // DUE_SHARDS)
+    now = reconciler.clock.now()
+    due = [reconciler.jobs.due(shard, now, of_each) for shard in shards_of(phase)]
+    return [job_id for in_turn in zip_longest(*due) for job_id in in_turn if job_id is not None]
 
 
 def _treat(job_id: str, reconciler: Reconciler, expected_wait_ms: int | None) -> Treated:

@@ -9,16 +9,12 @@ from typing import TypeVar
 from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.job import Job
 from thumbline.domain.transition import TransitionRefusedError
+from thumbline.service.reconcile.allowance import Allowance
 from thumbline.service.reconcile.reconciler import Healed, Reconciler, ReconcileReport, told
-from thumbline.service.reconcile.time_share import TimeShare
 
 Item = TypeVar("Item")
-CHUNK = 16
-"""Between two looks at the time."""
-
-
-class NothingWorksError(Exception):
-    """Every item of a chunk met a dependency that is down, and is reported: the next would fare no better."""
+AT_ONCE = 8
+"""Between two looks at the time, and below the ten connections that a client's pool keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,36 +30,41 @@ def treat_each(
     treat: Callable[[Item], Treated],
     reconciler: Reconciler,
     report: ReconcileReport,
-    time: TimeShare,
+    allowance: Allowance,
 ) -> list[Treated]:
     """What became of the items, in their order; fewer than there are where the time was over.
 
     Raises NothingWorksError.
     """
     done: list[Treated] = []
-    for start in range(0, len(items), CHUNK):
-        if time.is_over:
+    for start in range(0, len(items), AT_ONCE):
+        if allowance.is_over:
             break
-        chunk = list(reconciler.in_parallel(lambda item: _safely(treat, item), items[start : start + CHUNK]))
+        chunk = list(
+            reconciler.in_parallel(lambda item: _safely(treat, item), items[start : start + AT_ONCE])
+        )
         for treated in chunk:
             report.note(treated.healed, treated.job, treated.error)
-        if all(treated.healed is Healed.FAILED for treated in chunk):
-            raise NothingWorksError
+        for treated in chunk:
+            allowance.spend(failed=treated.healed is Healed.FAILED)
         done += chunk
     return done
+
+
+def untreated(item: object, error: Exception) -> Treated:
+    """What is told of an item that an error came between. By its id: what it holds is not for a log."""
+    name = getattr(item, "message_id", item)
+    match error:
+        case TransitionRefusedError():
+            return Treated(Healed.OVERTAKEN, error.job)
+        case DependencyUnavailableError():
+            return Treated(Healed.FAILED, error=f"{name}: {error}")
+        case _:
+            return Treated(Healed.BROKEN, error=f"{name}: {told(error)}")
 
 
 def _safely(treat: Callable[[Item], Treated], item: Item) -> Treated:
     try:
         return treat(item)
-    except TransitionRefusedError as refused:
-        return Treated(Healed.OVERTAKEN, refused.job)
-    except DependencyUnavailableError as error:
-        return Treated(Healed.FAILED, error=f"{_name(item)}: {error}")
     except Exception as error:
-        return Treated(Healed.BROKEN, error=f"{_name(item)}: {told(error)}")
-
-
-def _name(item: object) -> str:
-    """A job or a message by its id: what it holds is not for a log."""
-    return str(getattr(item, "message_id", item))
+        return untreated(item, error)
