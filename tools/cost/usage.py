@@ -18,7 +18,7 @@ GIGABYTE = 1e9
 POLLS_A_MINUTE = 15
 """Five pollers of Lambda, each waiting 20 s for a message."""
 
-WORKER_GB, FUNCTION_GB = 1.769, 0.5
+WORKER_GB, RECONCILER_GB, FUNCTION_GB = 1.769, 1.0, 0.5
 
 
 def a_job() -> list[Item]:
@@ -62,8 +62,8 @@ def an_idle_month() -> list[Item]:
     """A deployed stage that nobody calls."""
     return [
         Item("lambda_request", MINUTES_A_MONTH, "the reconciler, each minute"),
-        Item("lambda_arm64_gb_second", MINUTES_A_MONTH * 0.3 * FUNCTION_GB, "0.3 s a pass"),
-        Item("dynamodb_read_unit", MINUTES_A_MONTH * 10, "8 shards of the due index, the snapshot"),
+        Item("lambda_arm64_gb_second", MINUTES_A_MONTH * 0.5 * RECONCILER_GB, "0.5 s a pass"),
+        Item("dynamodb_read_unit", MINUTES_A_MONTH * 26, "24 shards of the due index, the snapshot"),
         Item("dynamodb_write_unit", MINUTES_A_MONTH, "the snapshot"),
         Item("s3_put_or_list", MINUTES_A_MONTH, "the sweep for orphans"),
         Item("sqs_request", MINUTES_A_MONTH * 3, "two receives and the work queue's depth"),

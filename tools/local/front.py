@@ -27,7 +27,7 @@ from tools.local.gateway import (
     GatewayResponses,
     exceeds_limits,
 )
-from tools.local.refusals import malformed, problem
+from tools.local.refusals import answered_as_problem, expected, malformed, problem
 
 STAGE_PATH = "/v1"
 DOCS_PATH = "/docs"
@@ -78,10 +78,10 @@ class Front:
         self._session: ClientSession | None = None
 
     def application(self) -> web.Application:
-        application = web.Application()
+        application = web.Application(middlewares=[answered_as_problem])
         application.cleanup_ctx.append(self._client)
         application.router.add_get(DOCS_PATH, _docs_page)
-        application.router.add_route("*", "/{path:.*}", self._handle)
+        application.router.add_route("*", "/{path:.*}", self._handle, expect_handler=expected)
         return application
 
     async def _client(self, _application: web.Application) -> AsyncIterator[None]:

@@ -7,8 +7,9 @@ import logging
 import uuid
 from http import HTTPStatus
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import LineTooLong
+from aiohttp.typedefs import Handler
 
 from tools.local.gateway import PROBLEM_TYPE
 
@@ -38,6 +39,26 @@ def malformed(error: BaseException | None) -> web.Response:
     return problem(
         400, "bad_request", "The request is malformed; correct its request line, its headers or its body."
     )
+
+
+@web.middleware
+async def answered_as_problem(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """What aiohttp refuses for want of a route: `CONNECT`, `OPTIONS *`."""
+    try:
+        return await handler(request)
+    except web.HTTPException as refusal:
+        return problem(refusal.status, "not_found", "The API answers paths; correct the request's target.")
+
+
+async def expected(request: web.Request) -> web.StreamResponse | None:
+    """RFC 9110, section 10.1.1: 100-continue is the one expectation; before HTTP/1.1 there is none."""
+    if request.version < HttpVersion11:
+        return None
+    if request.headers["Expect"].lower() != "100-continue":
+        return problem(417, "bad_request", "The expectation is not known; leave the header Expect out.")
+    await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    request.writer.output_size = 0  # nothing of the answer itself has been sent
+    return None
 
 
 class ProblemHandler(web.RequestHandler):

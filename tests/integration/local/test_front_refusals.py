@@ -49,6 +49,23 @@ def test_a_malformed_request_is_a_400_problem(rig: Rig, log: Path, request_bytes
     assert "Traceback" not in log.read_text()
 
 
+REFUSED = {
+    "an unknown expectation": (POST + b"Expect: odd\r\nContent-Length: 0\r\n\r\n", 417, "bad_request"),
+    "a tunnel": (b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404, "not_found"),
+    "options of no path": (b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404, "not_found"),
+}
+
+
+@pytest.mark.parametrize(("request_bytes", "status", "code"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_has_no_route_is_a_problem(rig: Rig, request_bytes: bytes, status: int, code: str) -> None:
+    head, _, body = rig.raw(request_bytes).partition(b"\r\n\r\n")
+
+    assert head.startswith(f"HTTP/1.1 {status} ".encode()), head
+    assert b"Content-Type: application/problem+json" in head
+    assert (json.loads(body)["status"], json.loads(body)["code"]) == (status, code)
+    assert rig.upstream.seen == []
+
+
 def test_whoever_leaves_within_a_body_leaves_no_traceback(rig: Rig, log: Path) -> None:
     with socket.create_connection(("127.0.0.1", rig.port), timeout=30) as connection:
         connection.sendall(POST + b"Expect: 100-continue\r\nContent-Length: 5\r\n\r\n")

@@ -8,7 +8,8 @@ from enum import StrEnum
 class FailureCode(StrEnum):
     """Stable reasons that clients, operators and the redrive command may rely on.
 
-    `internal` is written by nobody: it is how a code of a later version is read.
+    `internal` is how a code of a later version is read. Nobody writes it, but as the cause of a job that then
+    spends its attempts.
     """
 
     NOT_AN_IMAGE = "not_an_image"

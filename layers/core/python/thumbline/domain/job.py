@@ -56,8 +56,8 @@ class Failure:
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """A code of a later version is read as `internal`, with its own name in the detail.
 
-        Functions are not updated all at once, and a release may be rolled back. The row keeps what it has:
-        no transition writes back a failure that it read.
+        Functions are not updated all at once, and a release may be rolled back. The row keeps what it has,
+        until its job ends otherwise.
         """
         named = [str(record[name]) for name in ("code", "cause") if record.get(name) is not None]
         unknown = [f"{name!r}" for name in named if name not in _CODES]
