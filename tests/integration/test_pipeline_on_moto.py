@@ -17,12 +17,12 @@ from functions.ingest_api import handler as ingest_api
 from functions.job_reconciler import handler as job_reconciler
 from functions.outbox_relay import handler as outbox_relay
 from functions.thumbnail_worker import handler as thumbnail_worker
+from tests.api import SETTINGS
 from tests.aws_resources import create_access_table, create_bucket, create_queue, create_tables
 from tests.events import LambdaContext, api_request
 from thumbline.adapters.pillow.subprocess_renderer import SubprocessRenderer
-from thumbline.domain.presets import DEFAULT_PRESET
 from thumbline.ports.renderer import Rendering
-from thumbline.settings import IngestSettings, ReconcilerSettings, RelaySettings, WorkerSettings
+from thumbline.settings import ReconcilerSettings, RelaySettings, WorkerSettings
 from tools.chaos.universe import LIMITS, TIMINGS
 
 CONTEXT = LambdaContext()
@@ -124,22 +124,8 @@ def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
         ]
         deployed = Deployment(create_tables(boto3.client("dynamodb")), *queues)
         environments = [
-            IngestSettings(
-                jobs_table="jobs",
-                idempotency_table="idempotency",
-                access_table="access",
-                bucket="bucket",
-                owner_source="local",
-                presets=(DEFAULT_PRESET,),
-                inline_limit_bytes=4_500_000,
-                upload_limit_bytes=100_000_000,
-                requests_per_second=50,
-                max_open_jobs=100,
-                timings=replace(TIMINGS, queued_patience_seconds=1),
-                idempotency_seconds=86_400,
-                retry_after_seconds=2,
-                signed_url_seconds=300,
-                stage="dev",
+            replace(
+                SETTINGS, owner_source="local", timings=replace(TIMINGS, queued_patience_seconds=1)
             ).to_env(),
             RelaySettings(queues[0], queues[1], "dev").to_env(),
             WorkerSettings("jobs", "bucket", queues[0], queues[1], TIMINGS, 4, LIMITS, "dev").to_env(),

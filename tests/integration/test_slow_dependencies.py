@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import boto3
@@ -13,15 +14,15 @@ from moto import mock_aws
 
 from functions.ingest_api.handler import lambda_handler
 from infra.topology import Topology
+from tests.api import SETTINGS
 from tests.aws_resources import create_bucket, create_tables
 from tests.events import api_request
 from thumbline.bootstrap import clients, ingest_api, thumbnail_worker
 from thumbline.domain.patience import ATTEMPTING, COPYING, WORKING, Patience
-from thumbline.domain.presets import DEFAULT_PRESET
 from thumbline.ports.queue import VisibilityChange
 from thumbline.service.heartbeat import Heartbeat
 from thumbline.service.process_batch import process_batch
-from thumbline.settings import IngestSettings, WorkerSettings
+from thumbline.settings import WorkerSettings
 from tools.chaos.universe import LIMITS, TIMINGS
 
 SECONDS = Topology.ingest_timeout_seconds
@@ -29,23 +30,7 @@ ONE_PIXEL = (
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU"
     b"\0\0\0\nIDATx\x9cc`\0\0\0\x02\0\x01H\xaf\xa4q\0\0\0\0IEND\xaeB`\x82"
 )
-INGEST = IngestSettings(
-    jobs_table="jobs",
-    idempotency_table="idempotency",
-    access_table="access",
-    bucket="bucket",
-    owner_source="local",
-    presets=(DEFAULT_PRESET,),
-    inline_limit_bytes=4_500_000,
-    upload_limit_bytes=100_000_000,
-    requests_per_second=50,
-    max_open_jobs=100,
-    timings=TIMINGS,
-    idempotency_seconds=86_400,
-    retry_after_seconds=2,
-    signed_url_seconds=300,
-    stage="dev",
-)
+INGEST = replace(SETTINGS, owner_source="local")
 
 
 class Request:
