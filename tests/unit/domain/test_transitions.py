@@ -257,6 +257,23 @@ def test_what_owes_nothing_leaves_outbox_seq(name: str) -> None:
     assert apply(make(), before)["outbox_seq"] == before["outbox_seq"]
 
 
+def test_a_success_tells_no_failure_of_an_attempt_before_it() -> None:
+    before = STATES["leased"] | {"failure": FAILURE.to_record()}
+    assert "failure" not in apply(attempt.complete(BASE["job_id"], 3, {}, WORLD.moment()), before)
+
+
+@pytest.mark.parametrize("make", [recovery.rescue, recovery.requeue])
+def test_a_dead_lease_that_is_taken_back_is_claimable_at_once(
+    make: Callable[[Job, Moment], Transition],
+) -> None:
+    before = STATES["lease dead"] | {"republish_count": 3}
+    after = apply(make(Job.from_row(before), WORLD.moment()), before)
+    assert (after["status"], after["available_at"], after["republish_count"]) == ("QUEUED", NOW, 0)
+    assert "lease_expires_at" not in after
+    assert after["next_check_at"] == NOW + TIMINGS.queued_patience_seconds * 1000
+    assert apply(attempt.claim(BASE["job_id"], WORLD.moment()), after)["fencing_token"] == 4
+
+
 def test_a_requeue_keeps_a_backoff() -> None:
     before = STATES["queued later"]
     after = apply(recovery.requeue(Job.from_row(before), WORLD.moment()), before)
