@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tools.chaos import pictures, universe
 from tools.chaos.days import Day, day_of
 from tools.chaos.pictures import Kind
 from tools.chaos.run import Run, run_seed
+from tools.chaos.weather import Weather
 
 JOBS = 40
 STORMY, UNAIDED, FAIR = (next(seed for seed in range(10) if day_of(seed) is day) for day in Day)
@@ -69,6 +71,7 @@ def let_the_relay_give_up(plant: Plant) -> None:
         return MemoryStreamMapping(clock, failure_queue, retry_attempts=0)
 
     plant.setattr(universe, "MemoryStreamMapping", impatient)
+    plant.setattr(universe, "Weather", partial(Weather, killed=0.3))
 
 
 def let_the_queue_give_up(plant: Plant) -> None:

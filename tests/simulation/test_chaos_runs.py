@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from tests.simulation.planting import FAIR, JOBS, STORMY, runs
 from thumbline.service import (
     worker,
 )
-from thumbline.service.reconcile import run_pass
-from thumbline.service.reconcile.time_share import TimeShare
+from thumbline.service.reconcile.allowance import FINISHING_SECONDS
+from thumbline.service.reconcile.reconciler import Reconciler, ReconcileReport
+from thumbline.service.reconcile.run_pass import run_pass
 from thumbline.service.worker import Outcome
+from tools.chaos import services
 from tools.chaos.run import SETTLING_MS, run_seed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,20 +71,17 @@ def test_a_run_balances_and_settles_within_the_bound() -> None:
     assert sum(run.counts[Outcome.EXPIRED] + run.counts["reconciler: expired"] for run in seen) > 0
 
 
-def test_some_passes_of_the_reconciler_stop_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped: list[float] = []
+def test_some_passes_of_the_reconciler_have_little_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: set[float] = set()
 
-    class Spy(TimeShare):
-        @property
-        def is_over(self) -> bool:
-            over = self.remaining_seconds() <= self.stop_at_seconds
-            if over:
-                stopped.append(self.stop_at_seconds)
-            return over
+    def look(reconciler: Reconciler, remaining_seconds: Callable[[], float]) -> ReconcileReport:
+        given.add(remaining_seconds())
+        return run_pass(reconciler, remaining_seconds)
 
-    monkeypatch.setattr(run_pass, "TimeShare", Spy)
+    monkeypatch.setattr(services, "run_pass", look)
     assert run_seed(STORMY, JOBS).is_good
-    assert stopped
+    assert given == set(services._PASSES_SECONDS)
+    assert min(given) < FINISHING_SECONDS + 2
 
 
 def test_a_failing_seed_is_replayed_by_its_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,11 @@ class Ledger:
         if job_id not in self._debts.kept_going(without=delivery.message_id):
             self.violate("I10", f"the last message of open job {job_id} was acknowledged")
 
+    def on_success_delivered(self, job_id: str) -> None:
+        """A message of a job that has succeeded. A redrive gives a job that expired a second message."""
+        if self._day is Day.FAIR and self._tables.rows[job_id]["generation"] == 1:
+            self.violate("I10", f"{job_id} was delivered again after its success on a fair day")
+
     def on_answer(self, job_id: str, owner: str, key: str) -> None:
         """A 202."""
         self.answered[job_id] = (owner, key)
@@ -253,9 +258,6 @@ class Ledger:
         for letter in self._debts.letters():
             self.on_copy(letter)
         self.check_debts()
-        for job_id in self.answered:
-            if job_id not in rows and job_id not in self.deleted:
-                self.violate("I1", f"accepted {job_id} has no row")
         for job_id, row in rows.items():
             self._check_row_at_rest(job_id, row)
         if len(self.answered) != len(set(self.answered.values())):

@@ -57,7 +57,7 @@ class Run:
 
 def run_seed(seed: int, jobs: int) -> Run:
     universe = Universe(seed)
-    start_services(universe)
+    start_services(universe, jobs)
     start_clients(universe, jobs)
     start_troublemakers(universe)
     universe.scheduler.spawn(lambda: _watch(universe))
@@ -160,7 +160,9 @@ def _check_that_nothing_is_left(universe: Universe) -> None:
 def _leap(universe: Universe, milliseconds: int) -> None:
     """Time passes; the reconciler then catches up: what is due, then what that made due."""
     universe.scheduler.leap(milliseconds)
-    jobs = len(universe.tables.rows)
-    for _ in range(4 + 2 * jobs // 400):
-        reconcile(universe)
+    idle_passes = 0
+    for _ in range(4 + len(universe.tables.rows)):
+        idle_passes = 0 if reconcile(universe) else idle_passes + 1
+        if idle_passes == 2:
+            return
         universe.scheduler.leap((TIMINGS.function_timeout_seconds + 2 * TIMINGS.skew_seconds) * 1000)

@@ -11,6 +11,7 @@ from thumbline.domain.errors import DependencyUnavailableError
 from thumbline.domain.job import Status
 from thumbline.ports.queue import ReceivedMessage
 from thumbline.service.process_batch import BatchReport, process_batch
+from thumbline.service.reconcile.allowance import FINISHING_SECONDS
 from thumbline.service.reconcile.reconciler import Healed, ReconcileReport
 from thumbline.service.reconcile.run_pass import run_pass
 from thumbline.service.relay_outbox import OutboxRecord, ReadImages, RelayReport, relay_outbox
@@ -20,13 +21,11 @@ from tools.chaos.scheduler import ProcessKilledError
 from tools.chaos.universe import TIMINGS, Universe
 
 _POLLERS = 4
-_POLLERS_ON_A_FAIR_DAY = 16
-"""So many that no message waits for one."""
 _BATCH_SIZE = 5
 _RELAY_SECONDS = 60
 _RECONCILER_SECONDS = 55
-_SHORT_PASSES_SECONDS = (55, 55, 20, 12)
-"""In bad weather. The shorter ones leave parts of a pass little more than the time to begin."""
+_PASSES_SECONDS = (_RECONCILER_SECONDS, _RECONCILER_SECONDS, FINISHING_SECONDS + 10, FINISHING_SECONDS + 1)
+"""In bad weather. The shorter ones leave the parts of a pass little more than the time to begin."""
 _STREAM_REPEATED = 0.03
 """A batch that was processed comes again: its checkpoint was lost."""
 _TWO_AT_ONCE = 0.2
@@ -37,9 +36,11 @@ _ALREADY_SUCCEEDED = f"already {Status.SUCCEEDED}"
 T = TypeVar("T")
 
 
-def start_services(universe: Universe) -> None:
-    for _ in range(_POLLERS_ON_A_FAIR_DAY if universe.day is Day.FAIR else _POLLERS):
-        universe.scheduler.spawn(_Poller(universe).run)
+def start_services(universe: Universe, jobs: int) -> None:
+    """On a fair day no message waits: not for a poller, and not behind a slow one of its batch."""
+    is_fair = universe.day is Day.FAIR
+    for _ in range(_POLLERS + jobs // 20 if is_fair else _POLLERS):
+        universe.scheduler.spawn(_Poller(universe, 1 if is_fair else _BATCH_SIZE).run)
     for mapping in universe.mappings:
         universe.scheduler.spawn(_Shard(universe, mapping).run)
     if universe.day is not Day.UNAIDED:
@@ -67,14 +68,15 @@ def _invoke(universe: Universe, role: str, lives_seconds: float, action: Callabl
 class _Poller:
     """One of the work queue mapping's concurrent pollers, with the worker that it invokes."""
 
-    def __init__(self, universe: Universe) -> None:
+    def __init__(self, universe: Universe, batch_size: int) -> None:
         self._universe = universe
+        self._batch_size = batch_size
 
     def run(self) -> None:
         universe = self._universe
         while True:
             try:
-                deliveries = universe.work_queue.receive(_BATCH_SIZE)
+                deliveries = universe.work_queue.receive(self._batch_size)
             except DependencyUnavailableError:
                 deliveries = []
             if not deliveries:
@@ -98,8 +100,8 @@ class _Poller:
             ledger.counts[line.outcome] += 1
             if line.outcome is Outcome.BROKEN:
                 ledger.violate("process_batch", f"an error of ours: {line.note.splitlines()[-1]}")
-            if self._universe.day is Day.FAIR and line.note == _ALREADY_SUCCEEDED:
-                ledger.violate("I10", f"{line.job_id} was delivered again after its success on a fair day")
+            if line.note == _ALREADY_SUCCEEDED:
+                ledger.on_success_delivered(line.job_id or "")
         kept = set(report.unacknowledged)
         for delivery in deliveries:
             if delivery.message_id in kept:
@@ -150,25 +152,32 @@ def _images_of(record: StreamRecord) -> ReadImages:
 
 def _schedule(universe: Universe) -> None:
     """A pass each minute, sometimes two at once."""
+
+    def begin() -> None:
+        reconcile(universe)
+
     while True:
         universe.scheduler.sleep(60_000)
-        universe.scheduler.spawn(lambda: reconcile(universe))
+        universe.scheduler.spawn(begin)
         if not universe.weather.is_calm and universe.chance.random() < _TWO_AT_ONCE:
-            universe.scheduler.spawn(lambda: reconcile(universe))
+            universe.scheduler.spawn(begin)
 
 
-def reconcile(universe: Universe) -> None:
+def reconcile(universe: Universe) -> bool:
+    """One pass. Was it killed, or did it find anything to do, but for what waits for a person?"""
+
     def one_pass() -> ReconcileReport:
         return run_pass(universe.reconciler(), universe.remaining_seconds)
 
     began_in_calm = universe.weather.is_calm
-    seconds = _RECONCILER_SECONDS if began_in_calm else universe.chance.choice(_SHORT_PASSES_SECONDS)
+    seconds = _RECONCILER_SECONDS if began_in_calm else universe.chance.choice(_PASSES_SECONDS)
     report = _invoke(universe, "reconciler", seconds, one_pass)
     if report is None:
         if began_in_calm:
             universe.ledger.violate("run_pass", f"a pass did not end within {seconds} s")
-        return
+        return True
     for healed, count in report.counts.items():
         universe.ledger.counts[f"reconciler: {healed}"] += count
     if report.counts[Healed.BROKEN] or (universe.weather.is_calm and report.errors):
         universe.ledger.violate("run_pass", f"an error of ours: {report.errors[0]}")
+    return report.counts.total() > report.counts[Healed.LEFT]
