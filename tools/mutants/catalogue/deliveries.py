@@ -58,6 +58,20 @@ MUTANTS = (
         killed_by=PROCESS_BATCH + "test_a_delete_during_the_attempt_wins",
     ),
     Mutant(
+        name="what was not begun stays hidden",
+        module="service.process_batch",
+        passage="            _give_back(unstarted, worker)\n",
+        replacement="            pass\n",
+        killed_by=PROCESS_BATCH + "test_what_is_not_begun_is_another_workers_at_once",
+    ),
+    Mutant(
+        name="what was not begun is shown although nothing could be claimed",
+        module="service.process_batch",
+        passage="        if unstarted and heartbeat.has_begun:\n",
+        replacement="        if unstarted:\n",
+        killed_by=PROCESS_BATCH + "test_what_nobody_could_claim_keeps_the_queues_own_timer",
+    ),
+    Mutant(
         name="a beat overwrites a timer",
         module="service.process_delivery",
         passage="        self._heartbeat.leave(handle)\n",

@@ -90,6 +90,12 @@ class Heartbeat:
             self._held.pop(receipt_handle, None)
 
     @property
+    def has_begun(self) -> bool:
+        """A claim of this batch has succeeded."""
+        with self._lock:
+            return self._begun
+
+    @property
     def lost(self) -> bool:
         """Someone else owns the job now: abandon, write nothing."""
         with self._lock:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thumbline.ports.clock import RemainingSeconds
-from thumbline.ports.queue import ReceivedMessage
+from thumbline.ports.queue import ReceivedMessage, VisibilityChange
 from thumbline.service.heartbeat import Heartbeat
 from thumbline.service.process_delivery import process_delivery
 from thumbline.service.worker import FINISHING_SECONDS, Outcome, Processed, Worker
@@ -32,6 +32,7 @@ def process_batch(
 ) -> BatchReport:
     """The report names every record that was not acknowledged. Never raises for a record's sake."""
     processed: list[Processed] = []
+    unstarted: list[ReceivedMessage] = []
     with Heartbeat(
         jobs=worker.beating_jobs,
         queue=worker.beating_queue,
@@ -45,6 +46,8 @@ def process_batch(
         for delivery in deliveries:
             if remaining_seconds() < worker.limits.wall_seconds + FINISHING_SECONDS:
                 processed.append(Processed(delivery.message_id, None, Outcome.UNSTARTED))
+                heartbeat.leave(delivery.receipt_handle)
+                unstarted.append(delivery)
                 continue
             try:
                 processed.append(process_delivery(delivery, worker, heartbeat, remaining_seconds))
@@ -52,4 +55,13 @@ def process_batch(
                 heartbeat.end()
                 trace = "".join(traceback.format_exception(error))
                 processed.append(Processed(delivery.message_id, None, Outcome.BROKEN, trace))
+        if unstarted and heartbeat.has_begun:
+            _give_back(unstarted, worker)
     return BatchReport(tuple(processed))
+
+
+def _give_back(unstarted: Sequence[ReceivedMessage], worker: Worker) -> None:
+    """Another worker may begin them now. Not where this one could claim nothing: that would burn receives."""
+    worker.work_queue.change_visibility(
+        [VisibilityChange(delivery.receipt_handle, 0) for delivery in unstarted]
+    )
