@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tools.chaos_local.passes import Passes
@@ -22,6 +23,8 @@ from tools.soak.crowd import Crowd
 _BASE_PATIENCE_SECONDS = 400.0
 """Two of the local queue's visibility timeouts: who dies before its first claim has shortened nothing."""
 _PATIENCE_SECONDS_PER_JOB = 3.0
+_WARMING_SECONDS = 15.0
+"""A killed worker's lease on the local stage, and a cold start."""
 _JOBS_PER_ROUND = 100
 _SHARES = {WORKER: 1, RELAY: 3, RECONCILER: 5}
 """One random kill of the relay for three of a worker, one of the reconciler for five."""
@@ -78,7 +81,7 @@ def _flow(crowd: Crowd, view: View, plan: Plan, hunter: Hunter, say: Callable[[s
     outcome = Outcome()
     since, began, copies = view.now(), time.monotonic(), view.copies()
     accepted: set[str] = set()
-    for wave in _waves(plan, hunter):
+    for wave in _waves(plan, view, hunter):
         delivered = crowd.deliver(wave, lambda picture: picture.photo)
         outcome.faults += [f"refused: {refusal}" for refusal in delivered.refusals]
         outcome.accepted += len(delivered.accepted)
@@ -93,11 +96,20 @@ def _flow(crowd: Crowd, view: View, plan: Plan, hunter: Hunter, say: Callable[[s
     return outcome
 
 
-def _waves(plan: Plan, hunter: Hunter) -> Iterator[Iterator[Picture]]:
-    """What was asked for; then, on a machine that is faster than the hunter, a few more while it hunts."""
-    yield pictures(SAMPLE, plan.jobs, plan.seed)
-    size = 2 * plan.clients
-    for number in range(1, 1 + plan.jobs // size):
-        if hunter.is_over:
-            return
-        yield pictures(SAMPLE, size, plan.seed + number)
+def _waves(plan: Plan, view: View, hunter: Hunter) -> Iterator[list[Picture]]:
+    """A few at a time while the hunter hunts, for workers that can be hunted; then all the others.
+
+    On a fast machine all would be done before there was anything to kill.
+    """
+    rest = pictures(SAMPLE, plan.jobs, plan.seed)
+    while not hunter.is_over and (wave := list(islice(rest, plan.clients))):
+        yield wave
+        _wait_until_warm(view, hunter)
+    yield list(rest)
+
+
+def _wait_until_warm(view: View, hunter: Hunter) -> None:
+    """Or until a new worker should have come: whoever held the last message may have been killed."""
+    deadline = time.monotonic() + _WARMING_SECONDS
+    while not (view.is_warm(WORKER) or hunter.is_over) and time.monotonic() < deadline:
+        time.sleep(0.2)
