@@ -359,39 +359,6 @@ def test_a_delete_during_the_attempt_wins(world: World) -> None:
     assert not world.work_queue.messages
 
 
-def test_the_worker_stops_taking_records_near_its_time_out(world: World) -> None:
-    """S46: what is left is reported, not begun."""
-    for number in range(3):
-        world.queued(b"%d" % number, f"{number}")
-    times = iter([120.0, 120.0, 24.0, 24.0, 24.0])
-    world.remaining_seconds = lambda: next(times, 24.0)
-    report = world.work()
-    assert outcomes(report) == [Outcome.SUCCEEDED, Outcome.UNSTARTED, Outcome.UNSTARTED]
-    assert len(report.unacknowledged) == 2
-
-
-def test_what_is_not_begun_is_another_workers_at_once(world: World) -> None:
-    for number in range(3):
-        world.queued(b"%d" % number, f"{number}")
-    times = iter([120.0, 120.0, 24.0, 24.0, 24.0])
-    world.remaining_seconds = lambda: next(times, 24.0)
-    world.work()
-    world.remaining_seconds = lambda: 120.0
-    assert outcomes(world.work()) == [Outcome.SUCCEEDED, Outcome.SUCCEEDED]
-
-
-def test_what_nobody_could_claim_keeps_the_queues_own_timer(world: World) -> None:
-    """Short timers would only burn receives."""
-    for number in range(2):
-        world.queued(b"%d" % number, f"{number}")
-    world.remaining_seconds = lambda: 24.0
-    assert outcomes(world.work()) == [Outcome.UNSTARTED, Outcome.UNSTARTED]
-    world.clock.advance(VISIBILITY_SECONDS - 1)
-    assert not world.work().processed
-    world.clock.advance(1)
-    assert len(world.work().processed) == 2
-
-
 def test_only_the_owner_extends_a_lease(world: World) -> None:
     job_id = world.queued()
     first = world.tables.apply(job_id, claim(job_id, world.moment()))

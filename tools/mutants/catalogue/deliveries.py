@@ -6,6 +6,7 @@ from tools.mutants.killers import (
     BAD_MESSAGES,
     HEARTBEAT,
     LEASES_AND_TIMERS,
+    NEAR_THE_TIME_OUT,
     ORDER_OF_EFFECTS,
     OVERTAKEN,
     PROCESS_BATCH,
@@ -62,14 +63,14 @@ MUTANTS = (
         module="service.process_batch",
         passage="            _give_back(unstarted, worker)\n",
         replacement="            pass\n",
-        killed_by=PROCESS_BATCH + "test_what_is_not_begun_is_another_workers_at_once",
+        killed_by=NEAR_THE_TIME_OUT + "test_what_is_not_begun_is_another_workers_at_once",
     ),
     Mutant(
         name="what was not begun is shown although nothing could be claimed",
         module="service.process_batch",
         passage="        if unstarted and heartbeat.has_begun:\n",
         replacement="        if unstarted:\n",
-        killed_by=PROCESS_BATCH + "test_what_nobody_could_claim_keeps_the_queues_own_timer",
+        killed_by=NEAR_THE_TIME_OUT + "test_what_nobody_could_claim_keeps_the_queues_own_timer",
     ),
     Mutant(
         name="a beat overwrites a timer",
@@ -153,7 +154,7 @@ MUTANTS = (
         module="service.process_batch",
         passage=("            if remaining_seconds() < worker.limits.wall_seconds + FINISHING_SECONDS:"),
         replacement="            if remaining_seconds() < 0:",
-        killed_by=PROCESS_BATCH + "test_the_worker_stops_taking_records_near_its_time_out",
+        killed_by=NEAR_THE_TIME_OUT + "test_the_worker_stops_taking_records_near_its_time_out",
     ),
     Mutant(
         name="a bad record takes its siblings with it",
