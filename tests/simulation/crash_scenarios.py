@@ -22,6 +22,7 @@ from tests.world import request_for
 from thumbline.domain.errors import FailureCode, PermanentError, TransientError
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.transitions.attempt import claim
+from thumbline.service.browse_dead_letters import remove_spent_copies
 from thumbline.service.delete_job import Deletion, delete_job
 from thumbline.service.read_job import JobGoneError, JobNotFoundError
 from thumbline.service.redrive_job import Redriver, redrive_copy, redrive_job
@@ -242,6 +243,12 @@ def _redrive_by_id(world: CrashWorld) -> None:
     redrive_job(job_id_of(world), _redriver(world))
 
 
+def _redrive_as_the_command_does(world: CrashWorld) -> None:
+    job_id = job_id_of(world)
+    redrive_job(job_id, _redriver(world))
+    remove_spent_copies({job_id}, world.dead_letters, world.tables, 10)
+
+
 def _delete(world: CrashWorld) -> None:
     deletion = Deletion(
         jobs=world.tables, objects=world.objects, clock=world.clock, ids=world.ids, timings=world.timings
@@ -349,6 +356,9 @@ SCENARIOS = (
         _exhausted,
         _redrive_by_id,
         Expected(end=SUCCEEDED, redriven=True, copy=EXHAUSTED_COPY),
+    ),
+    Scenario(
+        "redrive, command", _exhausted, _redrive_as_the_command_does, Expected(end=SUCCEEDED, redriven=True)
     ),
     Scenario("delete, open", _queue, _delete, _GOES),
     Scenario("delete, finished", _succeeded, _delete, _GOES),

@@ -10,8 +10,8 @@ from tools.chaos.run import Run, run_seed
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="chaos", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=40)
-    parser.add_argument("--jobs", type=int, default=200)
+    parser.add_argument("--seeds", type=_positive, default=40)
+    parser.add_argument("--jobs", type=_positive, default=200)
     parser.add_argument("--seed0", type=int, default=0)
     options = parser.parse_args()
     runs: list[Run] = []
@@ -26,6 +26,14 @@ def main() -> int:
         f"{sum(len(run.violations) for run in runs)} violations"
     )
     return 0 if all(run.is_good for run in runs) else 1
+
+
+def _positive(text: str) -> int:
+    """A run of nothing would pass and show nothing."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
 
 
 def _tell(run: Run) -> None:

@@ -43,10 +43,18 @@ def of_change(old: Row, new: Row, read_at: int, now: int, timings: Timings) -> I
         yield "I8", "no check of it is due any more"
     if new["status"] == "QUEUED" and new["next_check_at"] > new["deadline_at"] + 1:
         yield "I1", "its next check waits past its deadline"
+    if new["status"] == "RUNNING" and new["next_check_at"] > _latest_of_running(new, timings):
+        yield "I1", "its next check waits past its deadline and its lease"
     if is_claim(old, new):
         yield from _of_claim(old, new, read_at, now, timings)
     elif new["attempts"] > old["attempts"]:
         yield "I5", "an attempt was counted that nobody claimed"
+
+
+def _latest_of_running(new: Row, timings: Timings) -> int:
+    over_at: int = new["lease_expires_at"] + timings.skew_seconds * 1000
+    deadline_at: int = new["deadline_at"]
+    return max(deadline_at, over_at) + 1
 
 
 def of_failure(

@@ -49,24 +49,17 @@ def redrive(
         _complain_of_missing(job_ids, chosen, stage)
         return
     console.confirm(f"Redrive {_count(job_ids)} of {stage.label} as {stage.operator}")
-    outcomes = _redrive_all(job_ids, stage, per_second)
-    redriven = {job_id for job_id, outcome in outcomes.items() if outcome == Redriven.REDRIVEN}
-    removed = 0
-    if redriven:
-        removed = remove_spent_copies(redriven, stage.dead_letters, stage.reconciler.jobs, _COPIES_LOOKED_AT)
-    console.show(
-        table(("JOB", "OUTCOME"), list(outcomes.items()))
-        + f"\n{len(redriven)} of {_count(job_ids)} redriven; {removed} copies removed.",
-        {
-            "dry_run": False,
-            "operator": stage.operator,
-            "jobs": [{"job_id": job_id, "outcome": outcome} for job_id, outcome in outcomes.items()],
-            "copies_removed": removed,
-        },
-    )
-    if len(redriven) < len(job_ids):
-        refused = len(job_ids) - len(redriven)
-        raise OperatorError(f"{refused} of {_count(job_ids)} not redriven: see the outcomes.")
+    outcomes: dict[str, str] = {}
+    try:
+        _redrive_all(job_ids, stage, per_second, outcomes)
+    finally:  # also of an interrupted run: what it did is told, and leaves no copy behind
+        redriven = sum(outcome == Redriven.REDRIVEN for outcome in outcomes.values())
+        removed = _remove_spent(job_ids, stage)
+        _show_outcomes(outcomes, f"{redriven} of {_count(job_ids)} redriven", removed, stage, console)
+    if removed is None:
+        raise OperatorError("The dead-letter queue did not answer: spent copies stay. Run the same again.")
+    if redriven < len(job_ids):
+        raise OperatorError(f"{len(job_ids) - redriven} of {_count(job_ids)} not redriven: see the outcomes.")
 
 
 def _by_rule(wanted: Wanted, stage: Stage) -> list[Job]:
@@ -79,7 +72,8 @@ def _by_rule(wanted: Wanted, stage: Stage) -> list[Job]:
     return sorted(found, key=lambda job: job.finished_at or 0)
 
 
-def _redrive_all(job_ids: Sequence[str], stage: Stage, per_second: float) -> dict[str, str]:
+def _redrive_all(job_ids: Sequence[str], stage: Stage, per_second: float, outcomes: dict[str, str]) -> None:
+    """Fills in the outcomes, by job id."""
     reconciler = stage.reconciler
     redriver = Redriver(
         jobs=reconciler.jobs,
@@ -89,7 +83,6 @@ def _redrive_all(job_ids: Sequence[str], stage: Stage, per_second: float) -> dic
         timings=reconciler.timings,
         operator=stage.operator,
     )
-    outcomes: dict[str, str] = {}
     for job_id in job_ids:
         if outcomes:
             time.sleep(1 / per_second)
@@ -97,7 +90,29 @@ def _redrive_all(job_ids: Sequence[str], stage: Stage, per_second: float) -> dic
             outcomes[job_id] = redrive_job(job_id, redriver).value
         except DependencyUnavailableError:
             outcomes[job_id] = _UNCLEAR
-    return outcomes
+
+
+def _remove_spent(job_ids: Sequence[str], stage: Stage) -> int | None:
+    """How many copies went, whatever became of their jobs; None where the queue did not answer."""
+    try:
+        return remove_spent_copies(set(job_ids), stage.dead_letters, stage.reconciler.jobs, _COPIES_LOOKED_AT)
+    except DependencyUnavailableError:
+        return None
+
+
+def _show_outcomes(
+    outcomes: dict[str, str], summary: str, removed: int | None, stage: Stage, console: Console
+) -> None:
+    console.show(
+        table(("JOB", "OUTCOME"), list(outcomes.items()))
+        + f"\n{summary}; {'no' if removed is None else removed} copies removed.",
+        {
+            "dry_run": False,
+            "operator": stage.operator,
+            "jobs": [{"job_id": job_id, "outcome": outcome} for job_id, outcome in outcomes.items()],
+            "copies_removed": removed,
+        },
+    )
 
 
 def _show_chosen(chosen: Sequence[Job], stage: Stage, console: Console) -> None:

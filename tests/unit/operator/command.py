@@ -29,6 +29,8 @@ class Terminal:
     reply: str | None = None
     questions: list[str] = field(default_factory=list)
     tokens: MemoryAccess = field(default_factory=MemoryAccess)
+    shown: str = ""
+    """Standard output of the last command, of a failed one as well."""
 
     @property
     def stage(self) -> Stage:
@@ -53,9 +55,12 @@ class Terminal:
             as_json=bool(options.json),
             agreed=getattr(options, "yes", False),
         )
-        with redirect_stdout(out):
-            run(options, self.stage, console)
-        return out.getvalue()
+        try:
+            with redirect_stdout(out):
+                run(options, self.stage, console)
+        finally:
+            self.shown = out.getvalue()
+        return self.shown
 
     def json(self, *words: str) -> Any:
         return json.loads(self.type(*words, "--json"))

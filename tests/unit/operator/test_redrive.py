@@ -13,6 +13,7 @@ from thumbline.domain.keys import job_id as make_job_id
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.service.browse_dead_letters import remove_spent_copies
 from thumbline.service.delete_job import Deletion, delete_job
+from thumbline.service.redrive_job import Redriver, redrive_job
 from tools.chaos.universe import TIMINGS
 from tools.operator.errors import NotConfirmedError, OperatorError
 
@@ -197,8 +198,82 @@ def test_a_lost_answer_is_unclear_and_stops_nothing(world: World, pauses: list[f
         Terminal(world).type("redrive", first, second, "--yes")
     assert [job.generation for job in jobs_of(world, [first, second])] == [2, 2]
     assert len(pauses) == 1
-    # The copy of the unclear one stays until somebody looks again.
+    assert Terminal(world).json("dlq", "list")["copies"] == []
+
+
+def test_a_row_that_was_not_written_keeps_its_copy(world: World, pauses: list[float]) -> None:
+    first, second = exhausted(world, "one"), exhausted(world, "two")
+    world.faults.plan("redrive", Fault.REFUSED)
+
+    with pytest.raises(OperatorError, match="1 of 2 jobs not redriven"):
+        Terminal(world).type("redrive", first, second, "--yes")
+    assert len(pauses) == 1
     assert [copy["job_id"] for copy in Terminal(world).json("dlq", "list")["copies"]] == [first]
+
+
+def test_the_same_command_again_removes_what_a_dead_one_left(world: World) -> None:
+    """It died between the row and the copy, and the job has succeeded since."""
+    job_id = exhausted(world)
+    redriver = Redriver(
+        jobs=world.tables,
+        dead_letters=world.dead_letters,
+        clock=world.clock,
+        ids=world.ids,
+        timings=TIMINGS,
+        operator="ada",
+    )
+    redrive_job(job_id, redriver)
+    world.relay()
+    world.work()
+
+    with pytest.raises(OperatorError, match="1 of 1 job not redriven"):
+        Terminal(world).type("redrive", job_id, "--yes")
+    assert not world.dead_letters.messages
+
+
+def test_an_interrupted_run_tells_what_it_did_and_leaves_no_spent_copy(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [exhausted(world, name) for name in ("one", "two", "three")]
+    paused: list[float] = []
+
+    def interrupted(seconds: float) -> None:
+        paused.append(seconds)
+        if len(paused) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("tools.operator.redrive.time.sleep", interrupted)
+    terminal = Terminal(world)
+    with pytest.raises(KeyboardInterrupt):
+        terminal.type("redrive", "--code", "attempts_exhausted", "--yes")
+    assert [job.generation for job in jobs_of(world, jobs)].count(2) == 2
+    assert "2 of 3 jobs redriven; 2 copies removed." in terminal.shown
+    (left,) = Terminal(world).json("dlq", "list")["copies"]
+    assert world.job(left["job_id"]).generation == 1
+
+
+def test_outcomes_are_told_where_the_copies_cannot_be_looked_at(world: World) -> None:
+    job_id = exhausted(world)
+    world.faults.plan("dead_letters.receive", Fault.REFUSED)
+    terminal = Terminal(world)
+
+    with pytest.raises(OperatorError, match="spent copies stay"):
+        terminal.type("redrive", job_id, "--yes")
+    assert f"{job_id}  redriven" in terminal.shown
+    assert world.job(job_id).generation == 2
+
+
+def test_a_spent_copy_of_a_message_that_nobody_understood_goes_with_its_job_alone(world: World) -> None:
+    done, other = world.queued(b"1", "one"), exhausted(world, "two")
+    world.work()
+    world.dead_letters.send([OutgoingMessage("{}", {"job_id": done})])
+
+    Terminal(world).type("redrive", other, "--yes")
+    (kept,) = Terminal(world).json("dlq", "list")["copies"]
+    assert kept["job_id"] == done
+    with pytest.raises(OperatorError):
+        Terminal(world).type("redrive", done, "--yes")
+    assert not world.dead_letters.messages
 
 
 def test_a_job_named_twice_is_redriven_once(world: World, pauses: list[float]) -> None:

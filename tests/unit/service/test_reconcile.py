@@ -169,6 +169,19 @@ def test_every_open_job_is_terminal_soon_after_its_deadline(world: World, runnin
     assert failure_code(world, job_id) is FailureCode.EXPIRED
 
 
+def test_a_worker_that_dies_just_before_the_deadline_keeps_nobody_waiting_past_it(world: World) -> None:
+    """The rescue's patience would end after the deadline; the check does not wait for it."""
+    job_id = world.queued()
+    deadline_at = world.job(job_id).deadline_at
+    world.clock.advance((deadline_at - world.clock.now()) / 1000 - 40)
+    world.tables.apply(job_id, claim(job_id, world.moment()))
+    world.clock.advance(36)
+    assert world.reconcile().counts == {Healed.POSTPONED: 1}
+    assert world.job(job_id).next_check_at == deadline_at + 1
+    world.clock.advance(5)
+    assert world.reconcile().counts == {Healed.EXPIRED: 1}
+
+
 def test_an_undelivered_message_is_a_lost_message_not_a_failed_job(world: World) -> None:
     job_id = lost_message(world)
     world.undelivered.send([OutgoingMessage(request_for(job_id))])

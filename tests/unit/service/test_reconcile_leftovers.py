@@ -252,6 +252,21 @@ def test_the_sweep_does_not_pass_what_it_had_no_time_for(world: World) -> None:
     assert key in world.objects.objects
 
 
+def test_the_oldest_queued_job_is_remembered_beside_an_older_one_that_runs(world: World) -> None:
+    running = world.queued(b"runs", "runs")
+    world.clock.advance(10)
+    lost_message(world)
+    world.clock.advance(270)
+    world.tables.apply(running, claim(running, world.moment()))
+    world.clock.advance(40)
+    assert world.reconcile().counts == {Healed.POSTPONED: 2}
+    for seconds in (320, 330):
+        world.clock.advance(10)
+        report = world.reconcile()
+        assert report.oldest_queued_seconds(world.clock.now()) == seconds
+        assert report.oldest_open_seconds(world.clock.now()) == seconds + 10
+
+
 def test_the_oldest_jobs_are_remembered_between_their_checks(world: World) -> None:
     """SQS's age metric skips what was received three times; the row's age does not."""
     job_id = lost_message(world)

@@ -2,65 +2,40 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pytest
 
-from tests.world import World, lost_message, new_job, request_for
+from tests.unit.service.reconcile_rows import (
+    ended,
+    relay_failure,
+    running_since_now,
+    stored,
+    waiting_messages,
+)
+from tests.world import World, lost_message, request_for
 from thumbline.adapters.memory.faults import Fault
+from thumbline.adapters.memory.jobs import MemoryTables
 from thumbline.adapters.memory.objects import MemoryObjects
 from thumbline.domain.errors import DependencyUnavailableError
-from thumbline.domain.job import Status
-from thumbline.domain.keys import Phase, shard_of
+from thumbline.domain.job import Job
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.patience import RECONCILING
 from thumbline.domain.relay_failures import LostBatch
 from thumbline.domain.transitions.attempt import claim, complete
 from thumbline.domain.transitions.recovery import republish
 from thumbline.service.reconcile.allowance import FINISHING_SECONDS, MAX_FAILURES_IN_A_ROW, Allowance
-from thumbline.service.reconcile.reconciler import MAX_ERRORS, Healed
+from thumbline.service.reconcile.reconciler import Healed
 from thumbline.service.reconcile.run_pass import run_pass
 
 
 @pytest.fixture
 def world() -> World:
     return World()
-
-
-def stored(world: World, jobs: int = 1, **changes: Any) -> list[str]:
-    """Rows as they are, past every use case."""
-    job_ids = []
-    for _ in range(jobs):
-        row = new_job(world).to_row() | changes
-        world.tables.put_row(row)
-        job_ids.append(row["job_id"])
-    return job_ids
-
-
-def ended(world: World, jobs: int) -> list[str]:
-    """Terminal rows whose retention is over."""
-    job_ids = stored(world, jobs, status=Status.SUCCEEDED.value, next_check_at=1)
-    for job_id in job_ids:
-        world.tables.put_row(world.tables.rows[job_id] | {"check_shard": shard_of(job_id, Phase.ENDED)})
-    return job_ids
-
-
-def running_since_now(world: World, waited_seconds: int, **changes: Any) -> str:
-    """A first attempt that starts now, of a job that was available so long ago."""
-    (job_id,) = stored(world, available_at=world.clock.now() - waited_seconds * 1000, **changes)
-    world.tables.apply(job_id, claim(job_id, world.moment()))
-    return job_id
-
-
-def waiting_messages(world: World, messages: int = 1) -> None:
-    for _ in range(messages):
-        world.send_to_work_queue("of some job")
 
 
 def test_ends_of_retention_keep_no_lost_message_waiting(world: World) -> None:
@@ -117,102 +92,6 @@ def test_a_lost_message_is_found_behind_a_long_backlog(world: World) -> None:
     assert world.job(lost).republish_count == 1
 
 
-UNREADABLE: dict[str, Any] = {"presets": "what the next version writes"}
-
-
-def relay_failure(world: World, first: int, last: int) -> None:
-    world.relay_failures.send(
-        [
-            OutgoingMessage(
-                json.dumps(
-                    {
-                        "DDBStreamBatchInfo": {
-                            "shardId": "shard",
-                            "startSequenceNumber": f"{first:021d}",
-                            "endSequenceNumber": f"{last:021d}",
-                            "streamArn": "arn",
-                        }
-                    }
-                )
-            )
-        ]
-    )
-
-
-def unreadable_running_row(world: World) -> None:
-    job_id = running_since_now(world, 10)
-    world.tables.put_row(world.tables.rows[job_id] | UNREADABLE)
-    waiting_messages(world)
-
-
-def unreadable_undelivered(world: World) -> None:
-    (job_id,) = stored(world, **UNREADABLE)
-    world.undelivered.send([OutgoingMessage(request_for(job_id))])
-
-
-def unreadable_relay_failure(world: World) -> None:
-    stored(world, **UNREADABLE)
-    last = len(world.tables.stream)
-    relay_failure(world, last, last)
-
-
-def unreadable_orphan(world: World) -> None:
-    (job_id,) = stored(world, **UNREADABLE)
-    world.objects.put_original(f"originals/{job_id}", b"x", hashlib.sha256(b"x").hexdigest())
-    world.clock.advance(25 * 3_600)
-
-
-def unreadable_oldest(world: World) -> None:
-    (job_id,) = stored(world)
-    world.clock.advance(301)
-    world.reconcile()
-    world.tables.put_row(world.tables.rows[job_id] | UNREADABLE)
-    world.work_queue.messages.clear()
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        unreadable_running_row,
-        unreadable_undelivered,
-        unreadable_relay_failure,
-        unreadable_orphan,
-        unreadable_oldest,
-    ],
-)
-def test_no_row_that_cannot_be_read_stops_a_pass(world: World, spoil: Callable[[World], None]) -> None:
-    spoil(world)
-    lost = lost_message(world)
-    world.clock.advance(301)
-    if spoil is unreadable_running_row:
-        running_since_now(world, 10)
-    world.undelivered.send([OutgoingMessage(request_for(lost))])
-    report = world.reconcile()
-    assert Healed.FAILED not in report.counts
-    assert report.counts[Healed.REPUBLISHED] == 1
-    assert report.counts[Healed.REQUEUED] == 1
-    snapshot = world.tables.read_snapshot()
-    assert snapshot is not None
-    assert snapshot.taken_at == world.clock.now()
-
-
-def test_the_sweep_goes_past_an_original_whose_row_cannot_be_read_and_leaves_it(world: World) -> None:
-    unreadable_orphan(world)
-    report = world.reconcile()
-    (key,) = world.objects.objects
-    assert report.orphans_seen_until == key
-    assert report.counts[Healed.BROKEN] == 2  # its own check was due as well
-    assert all("(job.py:" in error or "(presets.py:" in error for error in report.errors)
-
-
-def test_the_words_of_a_report_have_an_end_and_its_counts_have_none(world: World) -> None:
-    stored(world, MAX_ERRORS + 20, **UNREADABLE)
-    world.clock.advance(301)
-    report = world.reconcile()
-    assert report.counts == {Healed.BROKEN: MAX_ERRORS + 20}
-    assert len(report.errors) == MAX_ERRORS
-
-
 def seconds_left(*values: float) -> Callable[[], float]:
     """Each look at the time finds less of it."""
     steps: Iterator[float] = iter(values)
@@ -267,6 +146,24 @@ def test_one_row_that_is_refused_hides_none_of_the_others(
 
     monkeypatch.setattr(MemoryObjects, "remove_all", refuse_one)
     assert world.reconcile().counts == {Healed.FAILED: 1, Healed.PURGED: 69}
+
+
+def test_failures_between_successes_end_no_part(world: World) -> None:
+    stored(world, 200)
+    world.clock.advance(301)
+    get = MemoryTables.get
+
+    def sometimes(tables: MemoryTables, job_id: str) -> Job | None:
+        if job_id[-1] in "02468":
+            raise DependencyUnavailableError("dynamodb", "throttled")
+        return get(tables, job_id)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MemoryTables, "get", sometimes)
+        counts = world.reconcile().counts
+    refused = sum(job_id[-1] in "02468" for job_id in world.tables.rows)
+    assert refused > MAX_FAILURES_IN_A_ROW
+    assert (counts[Healed.REPUBLISHED], counts[Healed.FAILED]) == (200 - refused, refused)
 
 
 def test_where_the_time_ends_no_shard_is_behind_the_others(world: World) -> None:

@@ -10,6 +10,7 @@ from tools.mutants.killers import (
     RELAY_OUTBOX,
     STILL_SO,
     UNDER_LOAD,
+    UNREADABLE,
 )
 from tools.mutants.mutant import Mutant
 
@@ -156,7 +157,7 @@ MUTANTS = (
         module="service.reconcile.treat_each",
         passage="    except Exception as error:\n",
         replacement="    except ZeroDivisionError as error:\n",
-        killed_by=UNDER_LOAD + "test_no_row_that_cannot_be_read_stops_a_pass",
+        killed_by=UNREADABLE + "test_no_row_that_cannot_be_read_stops_a_pass",
     ),
     Mutant(
         name="a part takes all the time of a pass",
@@ -172,6 +173,28 @@ MUTANTS = (
         passage='    return f"{phase}-{zlib.crc32(job_id.encode()) % DUE_SHARDS}"\n',
         replacement='    return f"{Phase.QUEUED}-{zlib.crc32(job_id.encode()) % DUE_SHARDS}"\n',
         killed_by="tests/unit/domain/test_small_rules.py::test_every_shard_of_a_phase_is_used",
+    ),
+    Mutant(
+        name="forget the oldest queued job",
+        module="service.reconcile.run_pass",
+        passage="(last.oldest_open, last.oldest_queued)",
+        replacement="(last.oldest_open,)",
+        killed_by=RECONCILE_LEFTOVERS
+        + "test_the_oldest_queued_job_is_remembered_beside_an_older_one_that_runs",
+    ),
+    Mutant(
+        name="a success between failures is forgotten",
+        module="service.reconcile.allowance",
+        passage="self.failures_in_a_row + 1 if failed else 0",
+        replacement="self.failures_in_a_row + (1 if failed else 0)",
+        killed_by=UNDER_LOAD + "test_failures_between_successes_end_no_part",
+    ),
+    Mutant(
+        name="a dead lease is checked past the deadline",
+        module="domain.checkup",
+        passage="by_deadline(rescue_at, job.deadline_at)",
+        replacement="rescue_at",
+        killed_by=RECONCILE + "test_a_worker_that_dies_just_before_the_deadline_keeps_nobody_waiting_past_it",
     ),
     Mutant(
         name="forget a lost stream record of a live attempt",

@@ -75,8 +75,10 @@ def discard_dead_letters(names: set[str], queue: DeadLetterQueue, limit: int) ->
 
 
 def remove_spent_copies(job_ids: set[str], queue: DeadLetterQueue, jobs: JobReader, limit: int) -> int:
-    """Deletes those copies of these jobs that speak of a life which is over; how many there were.
+    """Deletes the copies that speak of a life which is over; how many there were.
 
+    Those of any exhausted job: a redrive that was interrupted left its own. Copies without a generation, of
+    messages that nobody understood, go only with these jobs: a person may not have looked at the others.
     Raises DependencyUnavailableError.
     """
     spent = 0
@@ -84,7 +86,8 @@ def remove_spent_copies(job_ids: set[str], queue: DeadLetterQueue, jobs: JobRead
     def is_spent(copy: ReceivedMessage) -> bool:
         nonlocal spent
         letter = DeadLetter.read(copy.body, copy.attributes)
-        if letter.job_id not in job_ids or not _is_over(letter, jobs.get(letter.job_id)):
+        is_meant = letter.job_id in job_ids or letter.generation is not None
+        if letter.job_id is None or not is_meant or not _is_over(letter, jobs.get(letter.job_id)):
             return False
         spent += 1
         return True
