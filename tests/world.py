@@ -26,9 +26,11 @@ from thumbline.service.accept_image import (
     Submission,
     accept_image,
 )
+from thumbline.service.delete_job import Deletion
 from thumbline.service.process_batch import BatchReport, process_batch
 from thumbline.service.reconcile.reconciler import Reconciler, ReconcileReport
 from thumbline.service.reconcile.run_pass import run_pass
+from thumbline.service.redrive_job import Redriver
 from thumbline.service.relay_outbox import OutboxRecord, ReadImages, RelayReport, relay_outbox
 from thumbline.service.worker import Outcome, Worker
 from tools.chaos.universe import LIMITS, TIMINGS, VISIBILITY_SECONDS
@@ -117,6 +119,22 @@ class World:
             ids=self.ids,
             timings=self.timings,
             max_jobs_per_run=400,
+        )
+
+    def redriver(self, operator: str = "ops") -> Redriver:
+        return Redriver(
+            jobs=self.tables,
+            dead_letters=self.dead_letters,
+            clock=self.clock,
+            ids=self.ids,
+            timings=self.timings,
+            operator=operator,
+        )
+
+    @property
+    def deletion(self) -> Deletion:
+        return Deletion(
+            jobs=self.tables, objects=self.objects, clock=self.clock, ids=self.ids, timings=self.timings
         )
 
     def moment(self) -> Moment:

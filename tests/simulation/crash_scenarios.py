@@ -23,9 +23,9 @@ from thumbline.domain.errors import FailureCode, PermanentError, TransientError
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.transitions.attempt import claim
 from thumbline.service.browse_dead_letters import remove_spent_copies
-from thumbline.service.delete_job import Deletion, delete_job
+from thumbline.service.delete_job import delete_job
 from thumbline.service.read_job import JobGoneError, JobNotFoundError
-from thumbline.service.redrive_job import Redriver, redrive_copy, redrive_job
+from thumbline.service.redrive_job import redrive_copy, redrive_job
 from tools.chaos.universe import TIMINGS
 
 PICTURE = b"a picture"
@@ -223,39 +223,25 @@ def _orphan(world: CrashWorld) -> None:
 _EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
-def _redriver(world: CrashWorld) -> Redriver:
-    return Redriver(
-        jobs=world.tables,
-        dead_letters=world.dead_letters,
-        clock=world.clock,
-        ids=world.ids,
-        timings=world.timings,
-        operator=OPERATOR,
-    )
-
-
 def _redrive_copies(world: CrashWorld) -> None:
     for copy in world.dead_letters.receive(10):
-        redrive_copy(copy, _redriver(world))
+        redrive_copy(copy, world.redriver(OPERATOR))
 
 
 def _redrive_by_id(world: CrashWorld) -> None:
-    redrive_job(job_id_of(world), _redriver(world))
+    redrive_job(job_id_of(world), world.redriver(OPERATOR))
 
 
 def _redrive_as_the_command_does(world: CrashWorld) -> None:
     job_id = job_id_of(world)
-    redrive_job(job_id, _redriver(world))
+    redrive_job(job_id, world.redriver(OPERATOR))
     remove_spent_copies({job_id}, world.dead_letters, world.tables, 10)
 
 
 def _delete(world: CrashWorld) -> None:
-    deletion = Deletion(
-        jobs=world.tables, objects=world.objects, clock=world.clock, ids=world.ids, timings=world.timings
-    )
     for job_id in list(world.tables.rows):
         try:
-            delete_job(job_id, "alice", deletion)
+            delete_job(job_id, "alice", world.deletion)
         except (JobGoneError, JobNotFoundError):
             return
 

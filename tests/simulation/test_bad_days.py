@@ -15,7 +15,7 @@ from thumbline.domain.messages import OutgoingMessage
 from thumbline.domain.transitions.attempt import claim, complete
 from thumbline.ports.queue import ReceivedMessage
 from thumbline.service.reconcile.reconciler import Healed
-from thumbline.service.redrive_job import Redriven, Redriver, redrive_copy
+from thumbline.service.redrive_job import Redriven, redrive_copy
 from thumbline.service.worker import Outcome
 from tools.chaos.universe import TIMINGS
 
@@ -75,14 +75,7 @@ def test_a_redrive_of_a_job_that_has_meanwhile_succeeded_is_refused() -> None:
         world.clock.advance(900)
     world.relay()
     copies = [*world.dead_letters.receive(1)]
-    redriver = Redriver(
-        jobs=world.tables,
-        dead_letters=world.dead_letters,
-        clock=world.clock,
-        ids=world.ids,
-        timings=TIMINGS,
-        operator="ops",
-    )
+    redriver = world.redriver()
     del world.renderer.behaviours[b"bad"]
     assert redrive_copy(copies[0], redriver) is Redriven.REDRIVEN
     world.relay()

@@ -36,6 +36,8 @@ RUNNING: Row = QUEUED | {
     "attempts": 2,
     "lease_expires_at": NOW + 30_000,
 }
+DYING: Row = RUNNING | {"deadline_at": NOW + 1_000}
+"""Its deadline comes before its lease's end."""
 FAILED: Row = QUEUED | {
     "status": "FAILED",
     "finished_at": NOW,
@@ -78,6 +80,10 @@ def invariants(findings: Iterable[row_rules.Finding]) -> list[str]:
         (FAILED, REDRIVEN | {"deadline_at": NOW + DEADLINE_MS - SKEW_MS - 1}, ["I9"]),
         (QUEUED, {name: RUNNING[name] for name in RUNNING if name != "check_shard"}, ["I8"]),
         (QUEUED, QUEUED | {"next_check_at": QUEUED["deadline_at"] + 2}, ["I1"]),
+        (RUNNING, RUNNING | {"next_check_at": RUNNING["deadline_at"] + 1}, []),
+        (RUNNING, RUNNING | {"next_check_at": RUNNING["deadline_at"] + 2}, ["I1"]),
+        (DYING, DYING | {"next_check_at": DYING["lease_expires_at"] + SKEW_MS + 1}, []),
+        (DYING, DYING | {"next_check_at": DYING["lease_expires_at"] + SKEW_MS + 2}, ["I1"]),
     ],
 )
 def test_a_write_to_a_row(old: Row, new: Row, broken: list[str]) -> None:

@@ -19,6 +19,7 @@ from thumbline.service.reconcile.reconciler import Reconciler, ReconcileReport
 from thumbline.service.reconcile.run_pass import run_pass
 from thumbline.service.worker import Outcome
 from tools.chaos import services
+from tools.chaos.__main__ import main
 from tools.chaos.run import SETTLING_MS, run_seed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,3 +90,14 @@ def test_a_failing_seed_is_replayed_by_its_command(monkeypatch: pytest.MonkeyPat
     run = run_seed(0, JOBS)
     assert not run.is_good
     assert run.replay == f"make chaos SEEDS=1 JOBS={JOBS} SEED0=0"
+
+
+@pytest.mark.parametrize("nothing", [["--seeds", "0"], ["--seeds", "-3"], ["--jobs", "0"]])
+def test_a_run_of_nothing_is_refused(
+    nothing: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["chaos", *nothing])
+    with pytest.raises(SystemExit) as refused:
+        main()
+    assert refused.value.code == 2
+    assert "must be at least 1" in capsys.readouterr().err

@@ -19,7 +19,7 @@ from thumbline.domain.row import holds
 from thumbline.domain.transition import Transition, TransitionRefusedError
 from thumbline.domain.transitions import attempt, deletion, recovery, redrive, unleased
 from thumbline.service.reconcile.reconciler import Healed
-from thumbline.service.redrive_job import Redriver, redrive_copy
+from thumbline.service.redrive_job import redrive_copy
 from thumbline.service.worker import Outcome
 from tools.chaos.scheduler import ProcessKilledError
 from tools.chaos.universe import TIMINGS
@@ -235,14 +235,7 @@ def test_a_copy_outlives_the_death_of_its_operator(world: World) -> None:
     world.work()
     world.relay()
     (copy,) = world.dead_letters.receive(10)
-    redriver = Redriver(
-        jobs=world.tables,
-        dead_letters=world.dead_letters,
-        clock=world.clock,
-        ids=world.ids,
-        timings=TIMINGS,
-        operator="ops",
-    )
+    redriver = world.redriver()
     with dying_before(world, "redrive"):
         redrive_copy(copy, redriver)
     assert world.dead_letters.messages

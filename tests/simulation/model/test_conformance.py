@@ -24,7 +24,7 @@ from thumbline.service.reconcile.drain_undelivered import drain_undelivered
 from thumbline.service.reconcile.reconciler import Healed, ReconcileReport
 from thumbline.service.reconcile.renew_owed import renew_owed
 from thumbline.service.reconcile.treat_due_jobs import treat_due_jobs
-from thumbline.service.redrive_job import Redriver, redrive_copy, redrive_job
+from thumbline.service.redrive_job import redrive_copy, redrive_job
 from tools.modelcheck import people, reconciler, worker
 from tools.modelcheck.broker import Broker, Owed, perform
 from tools.modelcheck.configuration import Configuration
@@ -209,7 +209,7 @@ def test_a_redrive_from_a_copy(row: MaybeRow, generation: int) -> None:
     world.dead_letters.send([exhausted_copy(Job.from_row(concrete(described)))])
     (copy,) = world.dead_letters.receive(1)
 
-    redrive_copy(copy, redriver_of(world))
+    redrive_copy(copy, world.redriver("operator"))
 
     broker = Broker(copies=frozenset({generation}))
     by_copy = alone(OperatorMoves(ALL).of, row, people.OPERATOR_IDLE, broker, avoid="failed row")
@@ -220,21 +220,10 @@ def test_a_redrive_from_a_copy(row: MaybeRow, generation: int) -> None:
 def test_a_redrive_by_id(row: MaybeRow) -> None:
     world = world_with(row)
 
-    redrive_job(JOB_ID, redriver_of(world))
+    redrive_job(JOB_ID, world.redriver("operator"))
 
     by_id = alone(OperatorMoves(ALL).of, row, people.OPERATOR_IDLE, Broker(), avoid="copy")
     assert by_id == {outcome_in(world)}
-
-
-def redriver_of(world: World) -> Redriver:
-    return Redriver(
-        jobs=world.tables,
-        dead_letters=world.dead_letters,
-        clock=world.clock,
-        ids=world.ids,
-        timings=TIMINGS,
-        operator="operator",
-    )
 
 
 ENDINGS: dict[str, Exception | None] = {

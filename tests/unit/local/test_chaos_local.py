@@ -206,7 +206,6 @@ def wait_for_state(process: ProcessIdentity, states: str) -> None:
     assert state_of(process) in states
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="the state is read from /proc")
 def test_what_is_frozen_stands_still_and_goes_on(child: subprocess.Popen[bytes]) -> None:
     process = identify_child(child)
     with frozen([process]):

@@ -11,7 +11,7 @@ from thumbline.domain.keys import job_id as make_job_id
 from thumbline.domain.snapshot import Snapshot
 from thumbline.domain.transitions.attempt import claim
 from thumbline.domain.transitions.recovery import republish
-from thumbline.service.delete_job import Deletion, delete_job
+from thumbline.service.delete_job import delete_job
 from tools.chaos.universe import TIMINGS
 from tools.operator.errors import OperatorError
 
@@ -80,11 +80,7 @@ def test_a_finished_job_waits_for_nothing(world: World, terminal: Terminal) -> N
 
 def test_a_deleted_job_is_called_deleted(world: World, terminal: Terminal) -> None:
     job_id = succeeded(world)
-    delete_job(
-        job_id,
-        "alice",
-        Deletion(jobs=world.tables, objects=world.objects, clock=world.clock, ids=world.ids, timings=TIMINGS),
-    )
+    delete_job(job_id, "alice", world.deletion)
 
     reason, sentence = why(terminal, job_id)
     assert reason == "deleted"

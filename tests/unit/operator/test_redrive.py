@@ -12,9 +12,8 @@ from thumbline.domain.job import Status
 from thumbline.domain.keys import job_id as make_job_id
 from thumbline.domain.messages import OutgoingMessage
 from thumbline.service.browse_dead_letters import remove_spent_copies
-from thumbline.service.delete_job import Deletion, delete_job
-from thumbline.service.redrive_job import Redriver, redrive_job
-from tools.chaos.universe import TIMINGS
+from thumbline.service.delete_job import delete_job
+from thumbline.service.redrive_job import redrive_job
 from tools.operator.errors import NotConfirmedError, OperatorError
 
 UNKNOWN = make_job_id(0, 1)
@@ -91,10 +90,7 @@ def test_a_job_that_has_failed_again_meanwhile_keeps_its_new_copy(world: World) 
 
 def test_a_deleted_job_is_not_meant_by_its_code(world: World) -> None:
     job_id = failed_for_good(world, FailureCode.TRUNCATED, "t")
-    deletion = Deletion(
-        jobs=world.tables, objects=world.objects, clock=world.clock, ids=world.ids, timings=TIMINGS
-    )
-    delete_job(job_id, "alice", deletion)
+    delete_job(job_id, "alice", world.deletion)
 
     assert Terminal(world).json("redrive", "--code", "truncated", "--dry-run")["jobs"] == []
 
@@ -214,20 +210,21 @@ def test_a_row_that_was_not_written_keeps_its_copy(world: World, pauses: list[fl
 def test_the_same_command_again_removes_what_a_dead_one_left(world: World) -> None:
     """It died between the row and the copy, and the job has succeeded since."""
     job_id = exhausted(world)
-    redriver = Redriver(
-        jobs=world.tables,
-        dead_letters=world.dead_letters,
-        clock=world.clock,
-        ids=world.ids,
-        timings=TIMINGS,
-        operator="ada",
-    )
+    redriver = world.redriver()
     redrive_job(job_id, redriver)
     world.relay()
     world.work()
 
     with pytest.raises(OperatorError, match="1 of 1 job not redriven"):
         Terminal(world).type("redrive", job_id, "--yes")
+    assert not world.dead_letters.messages
+
+
+def test_what_a_killed_run_left_goes_with_the_next_jobs(world: World) -> None:
+    killed, other = exhausted(world, "one"), exhausted(world, "two")
+    redrive_job(killed, world.redriver())
+
+    assert Terminal(world).json("redrive", other, "--yes")["copies_removed"] == 2
     assert not world.dead_letters.messages
 
 

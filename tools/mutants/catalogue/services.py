@@ -175,6 +175,27 @@ MUTANTS = (
         killed_by="tests/unit/domain/test_small_rules.py::test_every_shard_of_a_phase_is_used",
     ),
     Mutant(
+        name="shards one after the other",
+        module="service.reconcile.treat_due_jobs",
+        passage="[job_id for in_turn in zip_longest(*due) for job_id in in_turn if job_id is not None]",
+        replacement="[job_id for shard in due for job_id in shard]",
+        killed_by=UNDER_LOAD + "test_where_the_time_ends_no_shard_is_behind_the_others",
+    ),
+    Mutant(
+        name="one refusal ends a part",
+        module="service.reconcile.allowance",
+        passage="self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW",
+        replacement="self.failures_in_a_row >= 1",
+        killed_by=UNDER_LOAD + "test_one_row_that_is_refused_hides_none_of_the_others",
+    ),
+    Mutant(
+        name="one failure record that cannot be read ends a part",
+        module="service.reconcile.renew_owed",
+        passage="    except Exception as error:\n",
+        replacement="    except ZeroDivisionError as error:\n",
+        killed_by=UNDER_LOAD + "test_one_failure_record_that_cannot_be_read_hides_none_of_the_others",
+    ),
+    Mutant(
         name="forget the oldest queued job",
         module="service.reconcile.run_pass",
         passage="(last.oldest_open, last.oldest_queued)",

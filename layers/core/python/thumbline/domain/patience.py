@@ -45,8 +45,6 @@ ATTEMPTING = Patience(connect_seconds=1, read_seconds=3, tries=2)
 """A claim's own time counts against its lease."""
 WORKING = Patience(connect_seconds=2, read_seconds=5, tries=3)
 """Nobody waits; the function's own time-out is a minute or two."""
-
-
 RECONCILING = Patience(connect_seconds=1, read_seconds=3, tries=2)
 """A pass must end, whatever hangs."""
 
